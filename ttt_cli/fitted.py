@@ -143,6 +143,22 @@ class Status:
     skipped_sites: int = 0
 
 
+class OffsetLinks(NamedTuple):
+    """Offsets of categories in the joint Gaussian, from games there and chain steps.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | first, second | (pairs,) | | offsets of players who met, the smaller number first |
+    | precision | (pairs,) | 1/points^2 | q of the difference of their skills and offsets, over all their games there |
+    | variance | (offsets,) | points^2 | of the step since the offset before, 0 where both are one; first of the prior |
+    """
+
+    first: Ids
+    second: Ids
+    precision: Array
+    variance: Array
+
+
 @dataclass(frozen=True)
 class Links:
     """Precision matrix of the joint Gaussian of all nodes, from games and chain steps.
@@ -155,6 +171,7 @@ class Links:
     | variance | (quantities, nodes) | points^2 | of the step since the player's previous node, 0 where both are one; |
     | | | | at first nodes of the prior, around the mean of newcomers then |
     | positive | (nodes,) | 1/points^2 | precision of the positivity of draw margins; NaN without them |
+    | offsets | | | those of categories of games, if there are any |
     """
 
     first: Ids
@@ -162,6 +179,7 @@ class Links:
     precision: Array
     variance: Array
     positive: Array
+    offsets: OffsetLinks | None = None
 
 
 class ExtraBeliefs(NamedTuple):
@@ -188,11 +206,13 @@ class CategorySkill(NamedTuple):
     | nodes | (n,) | | nodes of each player from the first game in the category on, ascending |
     | games | (n,) | games | weighted number of games in the category |
     | walk | (n,) | points | its chain |
+    | offset | (n,) | | number of the offset among those of all categories |
     """
 
     nodes: Places
     games: Array
     walk: Walk
+    offset: Places
 
 
 LAST: Final = np.iinfo(np.int32).max  # after all years

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from tests.inference.test_categories import HISTORY
+from tests.reference.link_histories import categories
+from tests.reference.links_dense import JointTwin
 from tests.support.commands import Ran, rows
+from ttt_cli import open_run
 
 FIT = [
     "fit", "games.csv", "-q", "-c", "ttt", "-s", "data.category=kind", "-s",
@@ -165,3 +168,48 @@ def test_simulated_categories(folder: Path, ran: Ran) -> None:
     assert '[Category "rapid"]' in (folder / "g.pgn").read_text()
     ran(["fit", "g.csv", "-q", "-c", "ttt", "-s", "data.category=category", "-s", offsets])
     assert rows(ran("top --category rapid --everyone").out)
+
+
+def test_differences_in_a_category_are_joint(here: Path, ran: Ran) -> None:
+    """Their sds are those of the dense twin, for skills, skills in a category, and idle years between."""
+    ran(FIT)
+    history = categories()
+    _, covariance = JointTwin(*history.prior(), history.links).run().gaussian()
+
+    def weights(year: int, names: list[str]) -> np.ndarray:
+        row = np.zeros(history.size)
+        for name in names:
+            row[history.number(f"M{name}", year)] = 1.0
+            row[history.number(f"A{name}", year)] = -1.0
+        return row
+
+    for option, names in (("", [""]), (" --category rapid", ["", " rapid"])):
+        lead = json.loads(ran(f"versus M A -f json --at 1861{option}").out)
+        difference = weights(1861, names)
+        assert lead["skills"] == "joint"
+        assert lead["sd_lead"] == pytest.approx(np.sqrt(difference @ covariance @ difference), abs=1e-3)
+    between = json.loads(ran("versus M A -f json --at 1859 --category rapid").out)
+    ends = (2.0 * weights(1858, ["", " rapid"]) + weights(1861, ["", " rapid"])) / 3.0
+    bridge = (
+        2.0 * (60.0**2 + 30.0**2) * 1.0 * 2.0 / 3.0
+    )  # of two players, one year after an end and two before one
+    assert between["sd_lead"] == pytest.approx(np.sqrt(ends @ covariance @ ends + bridge), abs=1e-3)
+    best = rows(ran("top --everyone --category rapid --at 1861").out)[0]
+    assert float(best["p_best"]) == pytest.approx(lead["stronger"], abs=0.01)  # by samples
+
+
+def test_the_joint_posterior_of_a_run_is_that_of_the_fit(many: Path, ran: Ran) -> None:
+    """Variances are those of the skills; many at once are those of a few at a time, and samples have them."""
+    ran([*FIT, "-s", "model.draw_margin_drift=0.1"])
+    run = open_run("games.ttt", category="rapid")
+    nodes = run.query("SELECT player, period, period_number, sd FROM nodes ORDER BY player, period_number")
+    skills = list(zip(nodes["player"], nodes["period"], strict=True))
+    covariance = run.covariance(skills).to_numpy()
+    assert np.sqrt(np.diag(covariance)) == pytest.approx(nodes["sd"].to_numpy(), rel=1e-4)
+    numbered = list(zip(nodes["player"], nodes["period_number"].tolist(), strict=True))
+    pairs = [(0, index) for index in range(1, len(numbered))] * 2
+    matrices = run.joint.within([[numbered[first], numbered[second]] for first, second in pairs])
+    for (first, second), matrix in zip(pairs, matrices, strict=True):
+        assert matrix[0, 1] == pytest.approx(covariance[first, second], rel=1e-3, abs=1.0)
+    sampled = run.samples(4000, 1).to_numpy()
+    assert sampled.std(axis=0) == pytest.approx(nodes["sd"].to_numpy(), rel=0.06)

@@ -164,7 +164,7 @@ class Categories:
                 curve=skill.curve.at(nodes),
             )
             games = self.timeline.with_games_where(self.timeline.in_category(offset.name)).node_games
-            skills[offset.name] = CategorySkill(nodes, games[nodes], walk)
+            skills[offset.name] = CategorySkill(nodes, games[nodes], walk, of_category)
         return skills
 
     def gradient(self, of_extra: ChainSlopes) -> dict[str, float]:

@@ -216,6 +216,8 @@ _RULES: Final = {
     "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
         AND count(DISTINCT (player, field)) = count(*)""",
     "game_categories": "count(*) = {meta.games}",
+    "category_links": 'count(*) <= {meta.games} AND bool_and("first" <> "second")',
+    "category_steps": f"count(*) = (SELECT count(*) FROM {RUN}.category_spans)",
     "category_spans": """bool_and("until" > period_number AND {bridged}
         AND (before IS NULL OR category > category_before OR (category = category_before
         AND (player > before OR coalesce(player = before AND period_number >= ended, false)))))""",

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.covariates import points_by_term
 from ttt_cli.config.schema import Config
-from ttt_cli.fitted import Fit, Links, by_player, parts_by_player, periods_of_histories, points_added, spans
+from ttt_cli.fitted import (
+    Fit,
+    Links,
+    OffsetLinks,
+    by_player,
+    parts_by_player,
+    periods_of_histories,
+    points_added,
+    spans,
+)
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import PeopleTable
 from ttt_cli.games.table import Games, no_texts, without_unused_texts
@@ -141,15 +150,35 @@ def _insert_categories(connection: DuckDBPyConnection, games: Games, timeline: T
     _insert(connection, "categories", {"id": np.arange(len(names), dtype=np.int32), "name": names})
     _insert(connection, "game_categories", {"category": category.codes[:-1]})
     players = np.array(games.players, object)
+    offsets: list[Places] = []  # in the order of the rows
     for number, name in enumerate(category.values):
         if name not in fit.categories:
             continue
         skill = fit.categories[name]
         there = replace(timeline.unplayed(skill.nodes), node_games=skill.games)
-        columns = spans(there, replace(fit, chains={"skill": skill.walk}), by_player(there))
+        nodes = by_player(there)
+        offsets.append(skill.offset[nodes])
+        columns = spans(there, replace(fit, chains={"skill": skill.walk}), nodes)
         of_category = np.full(len(skill.nodes), number, np.int32)
         named = {**columns, "category": of_category, "player": players[columns["player"]]}
         _insert(connection, "category_spans", named)
+    if fit.links is not None and fit.links.offsets is not None:
+        for table, incoming in _offset_columns(fit.links.offsets, np.concatenate(offsets)).items():
+            _insert(connection, table, incoming)
+
+
+def _offset_columns(links: OffsetLinks, offsets: Places) -> dict[str, Columns]:
+    """The tables of offsets in the joint posterior; `offsets` in the order of category_spans."""
+    row_of_offset = np.empty(len(offsets), np.int32)
+    row_of_offset[offsets] = np.arange(len(offsets), dtype=np.int32)
+    return {
+        "category_links": {
+            "first": row_of_offset[links.first],
+            "second": row_of_offset[links.second],
+            "q11": links.precision,
+        },
+        "category_steps": {"variance": links.variance[offsets]},
+    }
 
 
 def _period_columns(timeline: Timeline) -> Columns:

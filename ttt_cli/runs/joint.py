@@ -33,14 +33,24 @@ AT_ONCE: Final = 64  # columns
 WAIT: Final = "computing covariances of skills"
 LONG: Final = 20_000  # variables, of which a factor takes a second or more
 MOST_TOGETHER: Final = 1000  # skills that are sampled by their own covariance matrix
-_SPANS: Final = f"""
+_SPANS: Final = """
 WITH wanted AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS position)
 SELECT s.rowid IS NULL AS absent, s.rowid AS node, CAST(number - s.period_number AS DOUBLE) AS ahead,
        CAST(s."until" - s.period_number AS DOUBLE) AS way,
        s.* EXCLUDE (player, period_number, "until", games)
 FROM wanted ASOF LEFT JOIN (
-    SELECT rowid, * FROM {RUN}.spans WHERE player IN (SELECT player FROM wanted)) s
+    SELECT rowid, * FROM {spans} WHERE player IN (SELECT player FROM wanted)) s
 ON wanted.player = s.player AND wanted.number >= s.period_number ORDER BY wanted.position
+"""
+_OF_ALL: Final = f"{RUN}.spans"
+_OF_CATEGORY: Final = (
+    "(SELECT rowid, * EXCLUDE (category) FROM {run}.category_spans WHERE category = {category})"
+)
+# The rows of skills beside offsets, and whether an offset is a player's last in the category
+_OFFSETS: Final = f"""
+SELECT s.rowid AS skill, o."until" IS NULL AS last
+FROM {RUN}.category_spans o JOIN {RUN}.spans s ON s.player = o.player AND s.period_number = o.period_number
+ORDER BY o.rowid
 """
 # Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
 STIFF: Final = 1e-8
@@ -54,13 +64,15 @@ class RunPrecision(Precision):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | group | (nodes + nodes of margins + years,) | | the variable of each node or year |
+    | group | (nodes + nodes of margins + years + offsets,) | | the variable of each node, year or offset |
     | step_variance | as group | points^2 | of the step from the previous one; for the first, of the prior |
+    | skill_of_offset | (offsets,) | | the node beside each offset of a category |
+    | first_offset | | | place of the first offset in `group` |
     """
 
     def __init__(self, arrays: Arrays, meta: RunMeta) -> None:
         steps = arrays("FROM steps")
-        spans = arrays('SELECT "until" IS NULL AS last, period_number FROM spans')
+        spans = arrays(f'SELECT "until" IS NULL AS last, period_number FROM {RUN}.spans')
         last = spans["last"]
         nodes = len(last)
         has_margins = nodes > 0 and not np.isnan(steps["draw_margin_variance"]).any()
@@ -69,8 +81,13 @@ class RunPrecision(Precision):
         variance_of_nodes = np.concatenate([steps[name] for name in quantities])
         newcomers = _newcomers(arrays, meta, debut, spans["period_number"], variance_of_nodes)
         years = len(newcomers.step_variance)
-        self.step_variance = np.append(variance_of_nodes, newcomers.step_variance)
-        first = np.append(np.tile(debut, len(quantities)), np.arange(years) == 0)
+        offsets = _offsets(arrays)
+        self.skill_of_offset = offsets.skill
+        self.first_offset = len(variance_of_nodes) + years
+        self.step_variance = np.concatenate(
+            [variance_of_nodes, newcomers.step_variance, offsets.step_variance]
+        )
+        first = np.concatenate([np.tile(debut, len(quantities)), np.arange(years) == 0, offsets.is_first])
         begins_variable = first | (self.step_variance > 0.0)
         self.group: Places = np.cumsum(begins_variable) - 1
         variance = self.step_variance[begins_variable]
@@ -78,6 +95,7 @@ class RunPrecision(Precision):
             raise ValueError("a first step without variance")
         previous = np.where(first[begins_variable], -1, np.arange(len(variance)) - 1)
         entries = self._link_entries(arrays, nodes if has_margins else 0)
+        entries += self._category_entries(arrays)
         entries += [
             Entries(self.group[row], self.group[column], value) for row, column, value in newcomers.entries
         ]
@@ -93,6 +111,35 @@ class RunPrecision(Precision):
         ends, u = sums_of_games(links["first"], links["second"], margins)
         q = np.array([links[name] for name in names], np.float64)
         return link_entries([self.group[end] for end in ends], u, q)
+
+    def _category_entries(self, arrays: Arrays) -> list[Entries]:
+        """Entries of the games in categories, of differences of skills and offsets."""
+        if not len(self.skill_of_offset):
+            return []
+        links = arrays('SELECT "first", "second", q11 FROM category_links')
+        first = links["first"].astype(np.int64)
+        second = links["second"].astype(np.int64)
+        skills = [self.skill_of_offset[first], self.skill_of_offset[second]]
+        ends = [*skills, self.first_offset + first, self.first_offset + second]
+        u = np.array([[1.0, -1.0, 1.0, -1.0]])
+        return link_entries([self.group[end] for end in ends], u, np.array([links["q11"]], np.float64))
+
+
+class _Offsets(NamedTuple):
+    """Offsets of players in categories of games, (offsets,) each, by the rows of category_spans; none without any."""
+
+    step_variance: Array  # points^2, of the step from the offset before
+    is_first: Mask  # whether it is a player's first in the category
+    skill: Places  # the node of the skill beside it
+
+
+def _offsets(arrays: Arrays) -> _Offsets:
+    """The offsets of a joint posterior."""
+    step_variance = arrays("SELECT variance FROM category_steps")["variance"]
+    if not len(step_variance):
+        return _Offsets(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64))
+    rows = arrays(_OFFSETS)
+    return _Offsets(step_variance, np.append(True, rows["last"][:-1]), rows["skill"].astype(np.int64))
 
 
 class _NewcomersMean(NamedTuple):
@@ -156,19 +203,23 @@ class _SkillsAtPeriods(NamedTuple):
 
 
 class _Interpolation(NamedTuple):
-    """The two variables between which each skill is interpolated, and their weights, (skills,) each."""
+    """The variables that each skill is a weighted sum of, a part of which are before and after it, (parts, skills)."""
 
-    before: Places
-    after: Places
-    before_weight: Array
-    after_weight: Array
+    variables: Places
+    weights: Array
 
 
 class JointSkills:
-    """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError."""
+    """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError.
 
-    def __init__(self, arrays: Arrays, meta: RunMeta, name: str, slope: float) -> None:
+    With the number of a `category` the skills are those there.
+    """
+
+    def __init__(
+        self, arrays: Arrays, meta: RunMeta, name: str, slope: float, category: int | None = None
+    ) -> None:
         self._arrays = arrays
+        self._category = category
         self._period = meta.period
         self._name = name
         self._slope = slope
@@ -259,7 +310,10 @@ class JointSkills:
     def _skills_at(self, skills: Sequence[Skill]) -> _SkillsAtPeriods:
         players = [player for player, _ in skills]
         numbers = [number for _, number in skills]
-        spans = self._arrays(_SPANS, [players, numbers, len(skills)])
+        table = _OF_ALL
+        if self._category is not None:
+            table = _OF_CATEGORY.format(run=RUN, category=self._category)
+        spans = self._arrays(_SPANS.format(spans=table), [players, numbers, len(skills)])
         if spans["absent"].any():
             player = players[int(np.argmax(spans["absent"]))]
             raise LookupFailed(f"{player} has no skill before the first game", where=self._name)
@@ -275,9 +329,16 @@ class JointSkills:
         )
 
     def _interpolation(self, skills: _SkillsAtPeriods) -> _Interpolation:
-        group = self._a.group
-        share = skills.share
-        return _Interpolation(group[skills.node], group[skills.next_node], 1.0 - share, share)
+        rows = [row for at in (skills.node, skills.next_node) for row in self._rows_of(at)]
+        parts = len(rows) // 2  # of a skill, before and after it
+        weights = np.repeat([1.0 - skills.share, skills.share], parts, axis=0)
+        return _Interpolation(self._a.group[np.array(rows)], weights)
+
+    def _rows_of(self, node: Places) -> list[Places]:
+        """The places in `group` of what a skill at nodes is the sum of: of skills, in a category of offsets, too."""
+        if self._category is None:
+            return [node]
+        return [self._a.skill_of_offset[node], self._a.first_offset + node]
 
     def _interpolate(self, skills: _SkillsAtPeriods, x: Array) -> Array:
         """W' x: variables x, (variables, ...), interpolated at skills, (skills, ...); without their own noise.
@@ -285,15 +346,16 @@ class JointSkills:
         scipy's sparse products are faster by less than its import takes.
         """
         at = self._interpolation(skills)
-        return np.asarray((at.before_weight * x[at.before].T + at.after_weight * x[at.after].T).T)
+        parts = [weight * x[variable].T for variable, weight in zip(at.variables, at.weights, strict=True)]
+        return np.asarray(sum(parts[1:], parts[0]).T)
 
     def _columns(self, skills: _SkillsAtPeriods) -> Array:
         """Interpolation weights W of skills, (variables, skills)."""
         at = self._interpolation(skills)
-        column = np.arange(len(at.before))
+        column = np.arange(len(skills.node))
         weights = np.zeros((len(self._a.diagonal), len(column)))
-        np.add.at(weights, (at.before, column), at.before_weight)
-        np.add.at(weights, (at.after, column), at.after_weight)
+        for variable, weight in zip(at.variables, at.weights, strict=True):
+            np.add.at(weights, (variable, column), weight)
         return weights
 
     def _solved(self, b: Array, exact: float) -> tuple[Array, Array]:
@@ -303,7 +365,8 @@ class JointSkills:
 
     def _own_noise(self, first: _SkillsAtPeriods, second: _SkillsAtPeriods) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
-        step_variance = np.where(first.between, self._a.step_variance[first.next_node], 0.0)
+        steps = sum(self._a.step_variance[rows] for rows in self._rows_of(first.next_node))
+        step_variance = np.where(first.between, steps, 0.0)
         low = np.minimum(first.share, second.share)
         high = np.maximum(first.share, second.share)
         of_bridge = step_variance * low * (1.0 - high)
@@ -351,12 +414,14 @@ class JointSkills:
         """Covariances of pairs of skills, from the entries of the inverse that they need."""
         of_first = self._interpolation(first)
         of_second = self._interpolation(second)
-        rows = np.repeat([of_first.before, of_first.after], 2, axis=0).ravel()
-        columns = np.tile([of_second.before, of_second.after], (2, 1)).ravel()
+        parts = len(of_first.weights)
+        rows = np.repeat(of_first.variables, parts, axis=0).ravel()
+        columns = np.tile(of_second.variables, (parts, 1)).ravel()
         with self._checked(wait=True):
-            covariances = self._a.factor(rows, columns, once=True).covariances(rows, columns).reshape(4, -1)
-        row_weights = np.repeat([of_first.before_weight, of_first.after_weight], 2, axis=0)
-        column_weights = np.tile([of_second.before_weight, of_second.after_weight], (2, 1))
+            factor = self._a.factor(rows, columns, once=True)
+            covariances = factor.covariances(rows, columns).reshape(parts**2, -1)
+        row_weights = np.repeat(of_first.weights, parts, axis=0)
+        column_weights = np.tile(of_second.weights, (parts, 1))
         products = row_weights * column_weights * covariances
         return np.asarray(products.sum(axis=0) + self._own_noise(first, second))
 

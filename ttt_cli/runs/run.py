@@ -494,7 +494,7 @@ class Run:
                 where=self.name,
                 hint="fit with -s solver.posterior=joint (ttt, ttt-d)",
             )
-        return JointSkills(self.arrays, self.meta, self.name, self.scale.slope)
+        return JointSkills(self.arrays, self.meta, self.name, self.scale.slope, self._category_number)
 
     def _resolved(
         self, skills: Sequence[tuple[str | int, str | int]]

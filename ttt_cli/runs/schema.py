@@ -55,6 +55,7 @@ _KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
     "VALUE": ("INTEGER", 0, "covariate_texts"),
     "FIELD": ("INTEGER", 0, "people_fields"),
     "CATEGORY": ("INTEGER", 0, "categories"),
+    "CATEGORY_SPAN": ("INTEGER", 0, "category_spans"),
     "FILE": ("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": ("INTEGER", *RANGES["year"]),
     "DAY": ("INTEGER", *RANGES["day"]),
@@ -121,6 +122,9 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "game_categories": "category CATEGORY",
         "category_spans": """category CATEGORY, player TEXT, period_number PERIOD, until PERIOD?, games GAMES,
             {numbers}""",
+        # Of a joint posterior, by the rows of category_spans: the offsets there
+        "category_links": "first CATEGORY_SPAN, second CATEGORY_SPAN, q11 SHORT",
+        "category_steps": "variance AMOUNT",
     }
 )
 # Missing in runs of earlier versions, each group as a whole; a session has them without rows
@@ -134,7 +138,7 @@ ADDED: Final = (
     frozenset({"file_traits"}),
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
     frozenset({"people_fields", "people"}),
-    frozenset({"categories", "game_categories", "category_spans"}),
+    frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 _PIECE_LENGTH: Final = (

@@ -31,14 +31,14 @@ WITH of AS (
 SELECT of.period_number, given, of.period, date, is_white, opponent,
        CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line,
        strength, opponent_strength,  -- whole rows of nodes, as dicts
-       neutral
+       neutral, of.category
 FROM of JOIN {strengths} strength ON strength.player = ? AND strength.period_number = of.period_number
 JOIN {strengths} opponent_strength ON opponent_strength.player = opponent
     AND opponent_strength.player = coalesce(?, opponent) AND opponent_strength.period_number = of.period_number
 {alike}ORDER BY of.period_number, date, file, line
 """
 
-_ALIKE: Final = {"category": "", "strengths": "nodes", "alike": ""}
+_ALIKE: Final = {"category": ", '' AS category", "strengths": "nodes", "alike": ""}
 # Where categories of games have skills of their own, games are those of these skills
 _BY_CATEGORY: Final = {
     "category": ", CASE WHEN category IN (SELECT category FROM category_nodes) THEN category ELSE '' END AS category",
@@ -76,7 +76,7 @@ class Played(NamedTuple):
 class _GameRow(NamedTuple):
     """A row of `_SELECT`; as in `Played`, with what the model needs.
 
-    `given`: points added to White's strength, by handicaps and covariates.
+    `given`: points added to White's strength, by handicaps and covariates. `category`: that of the skills, or empty.
     """
 
     period_number: int
@@ -92,6 +92,7 @@ class _GameRow(NamedTuple):
     strength: dict[str, Any]
     opponent_strength: dict[str, Any]
     neutral: bool
+    category: str
 
 
 def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
@@ -108,14 +109,22 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
         player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit), **by_category
     )
     rows = [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
-    covariances = _covariances(run, player, rows) if rows and run.has_joint else {}
+    covariances = {
+        category: _covariances(
+            run.in_category(category) if category else run,
+            player,
+            [row for row in rows if row.category == category],
+        )
+        for category in ({row.category for row in rows} if run.has_joint else ())
+    }
     played = []
     for (period, neutral), group in groupby(rows, key=lambda row: (row.period, row.neutral)):
         games = list(group)
         white = []
         black = []
         for game in games:
-            covariance = covariances.get((game.opponent, game.period_number))
+            of_pairs = covariances.get(game.category, {})
+            covariance = of_pairs.get((game.opponent, game.period_number))
             strength, opponent_strength = _strengths(run, game, covariance)
             white.append(strength if game.is_white else opponent_strength)
             black.append(opponent_strength if game.is_white else strength)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import ExtraBeliefs, Fit, Links, Status
+from ttt_cli.fitted import ExtraBeliefs, Fit, Links, OffsetLinks, Status
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.link_games import JOINT_SITE, SITE
@@ -307,12 +307,16 @@ def _stored_sites(inference: Inference, start: Fit | None, prefix: str, of_links
 def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links | None:
     """Precisions of sites by pairs of nodes, with the steps of chains.
 
-    None where games are links of any number of variables: a run stores pairs only.
+    None where games are links of any number of variables but not of categories: a run does not store those.
     """
+    offsets = None
     if inference.slice_state.links:
-        return None
+        offsets = _offset_links(inference, chains, sites)
+        if offsets is None:
+            return None
     games = inference.merged.games
-    previous = inference.chains.previous
+    node_variables = inference.slice_state.parts.quantities[-1].end
+    previous = inference.chains.previous[:node_variables]
     variance = chains.variance
     nodes = len(previous) // len(inference.priors)
     positivity = sites.positivity
@@ -332,4 +336,27 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
         np.array([np.bincount(pair, column, len(distinct)) for column in precision]),
         np.where(begins, variance[: len(previous)], 0.0).reshape(-1, nodes),
         positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
+        offsets,
+    )
+
+
+def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> OffsetLinks | None:
+    """The offsets of categories, None where links are no games in categories."""
+    links = inference.slice_state.links
+    if links is None or links.categories is None:
+        return None
+    games = links.categories.games.merged.games
+    begin, end = links.extra.chained
+    count = end - begin
+    low = np.minimum(games.first, games.second).astype(np.int64)
+    high = np.maximum(games.first, games.second)
+    distinct, pair = np.unique(low * count + high, return_inverse=True)
+    first, second = np.divmod(distinct, max(count, 1))
+    variance = chains.variance
+    begins = beginnings(chains.previous, variance)[begin:end]
+    return OffsetLinks(
+        first.astype(np.int32),
+        second.astype(np.int32),
+        np.bincount(pair, games.weight * sites.sums[:, 0], len(distinct)).astype(np.float64),
+        np.where(begins, variance[begin:end], 0.0),
     )
