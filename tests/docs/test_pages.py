@@ -176,6 +176,17 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
                 rf"^\| `{table}` \| (.*?) \|", section(page, f"### {heading}"), flags=re.MULTILINE
             )
             assert words(rows) == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
+    of_categories = "categories, game_categories, category_spans, category_links, category_steps"
+    rows = section(page, f"### {of_categories}")
+    for table in of_categories.split(", "):
+        (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
+        columns = list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
+        if table == "category_spans":
+            columns = ["category", "spans"]
+            assert list(run.select(f"FROM run.main.{table} LIMIT 0")[0])[1:] == list(
+                run.select("FROM spans LIMIT 0")[0]
+            )
+        assert words([row]) == columns
     described = (
         "skills players games spans evidence inputs file_traits dropped noticed problems meta game_rows names"
         " periods"
@@ -183,7 +194,13 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     joint = "links steps draws newcomers game_texts texts spellings neutral_games"
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
-    listed = {*described.split(), *joint.split(), *of_covariates.split(), *of_people.split()}
+    listed = {
+        *described.split(),
+        *joint.split(),
+        *of_covariates.split(),
+        *of_people.split(),
+        *of_categories.split(", "),
+    }
     assert tables == listed - {"skills", "games"}
 
 
