@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from tests.inference.test_twins import PLAY, given
+from tests.inference.test_twins import PLAY, drawn_more, given
 from tests.reference.ttt_ep import skill_prior
 from tests.support.builders import assert_slopes, fit_rows, make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
@@ -105,6 +105,13 @@ def test_factorised_slopes_are_exact_without_surprises_and_close_with_them():
     for lapse, near in ((0.001, 2e-4), (0.1, 0.1)):
         params = ttt.Params(**PLAY | {"beta": 480.0 if lapse < 0.01 else 150.0, "lapse": lapse})
         assert_slopes(ttt, timeline, params, ("lapse", "beta"), rel=near)
+
+
+def test_the_slope_follows_margins_by_year():
+    """All but how skills follow the margins' uncertainty."""
+    timeline = build_timeline(make_games(drawn_more(1, 100, 6)))
+    params = ttt.Params(**PLAY | {"lapse": 0.1, "draw_margin_drift": 0.2})
+    assert_slopes(ttt, timeline, params, ("lapse",), JOINT, rel=0.1)
 
 
 def test_the_slope_at_no_lapse_is_that_of_what_chance_adds():

@@ -242,7 +242,7 @@ class SliceMargins:
     def scores(self, posterior: Posterior, by_year: Array) -> YearScores:
         """Score and information of each year's log margin."""
         if self.debuts is None:
-            return self._scores_of_games(posterior)
+            return self._scores_of_games(posterior, posterior.rule)
         year = self.debuts.year
         slopes = posterior.chain_slopes()
         by_mean = slopes.by_mean[self.debuts.variable]
@@ -257,10 +257,13 @@ class SliceMargins:
             np.asarray(np.bincount(year, information, self._years), np.float64),
         )
 
-    def _scores_of_games(self, posterior: Posterior) -> YearScores:
+    def information_with_lapse(self, posterior: Posterior, lapse: float) -> Array:
+        """Fisher information of each year's log margin if chance decided this share of the games."""
+        return self._scores_of_games(posterior, posterior.rule._replace(lapse=lapse)).information
+
+    def _scores_of_games(self, posterior: Posterior, rule: Rule) -> YearScores:
         from ttt_cli.kernels.ep.margins import margin_information
 
-        rule = posterior.rule
         cavities = posterior.cavities()
 
         def score_games(begin: int, end: int) -> None:
@@ -301,6 +304,7 @@ class WholePosterior(Posterior, MarginsOfSlices, Protocol):
 
 STATE: Final = "log draw margins by year"
 INITIAL: Final = "before joint propagation:"  # prefix of that state
+LAPSE_STEP: Final = 1e-5  # of the difference that gives the slope in the lapse
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
 FIRST_STEPS: Final = 5  # before a posterior is known
 TINY: Final = 1e-12
@@ -420,11 +424,24 @@ class MovingMargins:
         the model's games.
         """
         by_strength, of_games = self._gradient_of(posterior, merged, kernel)
+        of_games = of_games._replace(lapse=of_games.lapse + self._lapse_slope(posterior))
         in_categories = posterior.in_categories()
         if in_categories is None:
             return by_strength, of_games
         further = self._gradient_of(in_categories, in_categories.merged, kernel)
         return by_strength + further[0], of_games.plus(further[1])
+
+    def _lapse_slope(self, posterior: WholePosterior) -> float:
+        """Slope of log|P + F| in the share of games that chance decides, at the same cavities."""
+        rule = posterior.rule
+        if not self._drift or self.of_newcomers or rule.lapse_draws < 0.0:
+            return 0.0
+        shares = max(rule.lapse - LAPSE_STEP, 0.0), rule.lapse + LAPSE_STEP
+        low, high = (
+            self.walk.log_evidence(posterior.margins.information_with_lapse(posterior, share))
+            for share in shares
+        )
+        return (high - low) / (shares[1] - shares[0])
 
     def _gradient_of(
         self,
