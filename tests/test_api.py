@@ -153,6 +153,22 @@ def test_the_views_of_the_command_line_are_there_in_python(tmp_path: Path) -> No
     assert report(run, tmp_path / "site", title="Masters").read_text(encoding="utf-8").count("Masters") > 0
 
 
+@pytest.mark.slow
+def test_figures_and_sites_have_what_the_commands_have(tmp_path: Path) -> None:
+    run = fit(games_of(RECORDS), output=tmp_path / "a.ttt")
+    drawn = plot(run, "Anderssen", output=tmp_path / "two.svg", second_run=tmp_path / "a.ttt")
+    assert "dotted: skill by a.ttt" in drawn.read_text(encoding="utf-8")
+    skills = run.skills().head(6)
+    ratings = skills.assign(rating=skills["mean"])[["player", "period", "rating"]]
+    ratings.to_csv(tmp_path / "r.csv", index=False)
+    drawn = plot(run, "Anderssen", output=tmp_path / "beside.svg", beside=tmp_path / "r.csv")
+    assert "dotted: ratings of r" in drawn.read_text(encoding="utf-8")
+    assert plot(run, output=tmp_path / "c.svg", kind="calibration", since=1860, every=2).exists()
+    front = report(run, tmp_path / "site", pages=1, beside=tmp_path / "r.csv")
+    assert len([*(front.parent / "players").iterdir()]) == 1
+    assert "Published ratings" in front.read_text(encoding="utf-8")
+
+
 @each(
     "names, settings, message, hint",
     [
@@ -160,10 +176,13 @@ def test_the_views_of_the_command_line_are_there_in_python(tmp_path: Path) -> No
         ([], {"output": "a.svg", "kind": "leders"}, "leders", "leaders"),
         (["a"], {"output": "a.svg", "kind": "games"}, "no names", "leave"),
         (["a"], {"output": "a.svg", "kind": "difference"}, "two players", "both"),
+        ([], {"output": "a.svg", "kind": "games", "by": "dominance"}, "these options", "skills"),
+        ([], {"output": "a.svg", "since": 1900}, "these options", "calibration"),
+        ([], {"output": "a.svg", "beside": "r.csv", "second_run": "b.ttt"}, "only one", "others"),
     ],
 )
 def test_a_figure_that_there_is_not_is_refused(
-    names: list[str], settings: dict[str, str], message: str, hint: str
+    names: list[str], settings: dict[str, Any], message: str, hint: str
 ) -> None:
     with pytest.raises(ConfigError, match=message) as raised:
         plot("a.ttt", *names, **settings)

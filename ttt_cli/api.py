@@ -34,6 +34,7 @@ from ttt_cli.timeline import build_timeline
 from ttt_cli.updating import add_games, start_from, update_config
 from ttt_cli.views.evidence import evidence_report
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
+from ttt_cli.views.published_ratings import read_published_ratings
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.leaders import leader_rows
 from ttt_cli.views.rankings.period import SEED, ranking
@@ -282,15 +283,23 @@ def plot(
     *names: str,
     output: str | os.PathLike[str],
     kind: str = "skills",
+    by: str = "mean",
     number: int = 10,
+    second_run: Run | str | os.PathLike[str] | None = None,
+    beside: str | os.PathLike[str] | None = None,
+    since: str | int | None = None,
+    every: int = 1,
     category: str | None = None,
     **limits: Any,
 ) -> Path:
     """Draw a figure into the file `output`, png, svg, pdf or html by its name, as `ttt plot` does; the path.
 
-    `names`: players of `skills` (none: those who led most) and `difference` (two). `number`: of players in the `top`.
-    `category` and `limits` as of `top`. Raises ConfigError for another kind or format, LookupFailed for unknown names
-    and an empty figure, OutputError where another file would be replaced.
+    `names`: players of `skills` (none: those who led most) and `difference` (two). `by`: `dominance` draws the leads of
+    `skills` over the best others. `number`: of players in the `top`. `second_run` or `beside`, a file of published
+    ratings, is drawn dotted beside `skills`. `since`, `every`: first period to predict for `calibration`, and periods
+    between refits. `category` and `limits` as of `top`. Raises ConfigError for another kind or format and for options
+    of other kinds, LookupFailed for unknown names and an empty figure, OutputError where another file would be
+    replaced.
     """
     from ttt_cli.views.figures.figure import FigureOptions, make_figure
     from ttt_cli.views.figures.render import render
@@ -308,8 +317,23 @@ def plot(
         raise ConfigError(f"a figure of the kind {kind} has no names of players", hint="leave them out")
     if kind == "difference" and len(names) != 2:
         raise ConfigError("a difference is of two players", hint="name both")
+    accepted = KINDS[kind].options
+    for option, is_used in {
+        "by": by != "mean", "with": second_run is not None or beside is not None,
+        "from": since is not None or every != 1,
+    }.items():  # fmt: skip
+        if is_used and option not in accepted:
+            hint = "second_run, beside and by go with skills, since and every with calibration"
+            raise ConfigError(f"a figure of the kind {kind} does not have these options", hint=hint)
+    if second_run is not None and (beside is not None or by != "mean"):
+        raise ConfigError("of second_run, beside and by only one is drawn", hint="leave out the others")
     opened = _opened(run, category=category)
-    options = FigureOptions(names, count=number, limits=eligible(opened, **limits))
+    options = FigureOptions(
+        names, by=by, count=number, limits=eligible(opened, **limits), every=every,
+        since=None if since is None else str(since),
+        second_run=None if second_run is None else _opened(second_run, category=category),
+        published=None if beside is None else read_published_ratings(os.fspath(beside), opened),
+    )  # fmt: skip
     content = marked_picture(render(make_figure(opened, kind, options).spec, form), form)
     check_output(str(path), PAGE if form == "html" else PICTURE)
     with replacing(path) as temporary:
@@ -322,25 +346,30 @@ def report(
     output: str | os.PathLike[str],
     *,
     title: str | None = None,
+    pages: int | None = None,
+    beside: str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
     **limits: Any,
 ) -> Path:
     """Write one page, `output` PAGE.html, or a site, any other name, as `ttt report` does; the path of its first page.
 
-    `title`: of a site. `limits` as of `top`. Raises RunError and OutputError where it cannot be written.
+    `title`: of a site. `pages`: most players with a page of a site, and most events. `beside`: a file of published
+    ratings to show, too. `limits` as of `top`. Raises RunError and OutputError where it cannot be written.
     """
     path = Path(output)
     opened = _opened(run)
     chosen = eligible(opened, **limits)
+    published = None if beside is None else read_published_ratings(os.fspath(beside), opened)
     if path.suffix.lower() not in (".html", ".htm"):
-        from ttt_cli.views.report.site import write_site
+        from ttt_cli.views.report.site import MOST, write_site
 
-        write_site(opened, path, chosen, title=title, progress=progress)
+        most = MOST if pages is None else pages
+        write_site(opened, path, chosen, title=title, most=most, published=published, progress=progress)
         return path / "index.html"
     from ttt_cli.views.report.page import report_page
 
     check_output(str(path), PAGE)
-    page = report_page(opened, chosen, progress=progress)
+    page = report_page(opened, chosen, published=published, progress=progress)
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path
