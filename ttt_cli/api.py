@@ -30,7 +30,7 @@ from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
 from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
-from ttt_cli.timeline import build_timeline
+from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.updating import add_games, start_from, update_config
 from ttt_cli.views.evidence import evidence_report
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
@@ -448,7 +448,8 @@ def _fitted(
             }
             fitted = registry.fit(model, timeline, resolved.params, solver, **options)
             bar.advance(1.0 - on_sweep.share)
-        fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
+        further_notes = (*timeline.notes, *_career_notes(resolved.params, timeline))
+        fitted = replace(fitted, notes=(*fitted.notes, *further_notes), state={})  # a run holds no state
         fitted = explain_covariates(fitted, timeline)
         if ready:
             ready()
@@ -457,6 +458,14 @@ def _fitted(
         with waiting(f"writing {output}"):
             write_run(output, games, timeline, fitted, resolved.config)
     return open_run(output)
+
+
+def _career_notes(params: object, timeline: Timeline) -> tuple[str, ...]:
+    """A note if careers are to begin at an age, and nobody's birth is known."""
+    by_age = getattr(params, "career_by", "debut") == "age"
+    if by_age and not timeline.has_births:
+        return ("no births are known (data.people), so all careers begin with the debut",)
+    return ()
 
 
 class _Sweeps:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
+from ttt_cli.games.people import BORN
 from ttt_cli.games.table import Games, texts_of_rows
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.reading.columns import CodedColumn
@@ -50,6 +51,7 @@ class Timeline:
     | offset | (games,) | added to White's strength, Elo points; model points after `in_points` |
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
+    | births | (players,) | in years, NaN where they are unknown; None: all are |
 
     `category` has the kind of each game, None if no game has any. `covariates` are of the games; `notes` are on these;
     `storage` stores the arrays.
@@ -75,6 +77,7 @@ class Timeline:
     joined: Mask | None = None
     category: CodedColumn[str] | None = None
     covariates: tuple[Covariate, ...] = ()
+    births: Array | None = None
     notes: tuple[str, ...] = ()
     storage: ArrayStorage = MEMORY
 
@@ -97,6 +100,11 @@ class Timeline:
     def distinct_sides(self) -> NDArray[np.int8]:
         """`sides`, of a single game where all are equal."""
         return self.sides if self.sides.strides[0] else self.sides[:1]
+
+    @property
+    def has_births(self) -> bool:
+        """Whether the birth of any player is known."""
+        return self.births is not None and not bool(np.isnan(self.births).all())
 
     def ahead(self, advantage: float) -> Array:
         """Points (games,) by which White is ahead besides the skills, with an advantage where White is known."""
@@ -248,6 +256,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         joined=joined,
         category=games.category if games.category.codes.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),
+        births=games.people.births(games.players) if BORN in games.people.fields else None,
         notes=sides.notes,
         storage=storage,
     )

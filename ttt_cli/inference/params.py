@@ -162,6 +162,11 @@ class PlayParams(Params):
     decline_after: float = key(15.0, "years from the first period to the decline", ge=0)
     early: float = key(0.0, "how much faster tau^2 is at first, times: 1 + early at the first period", ge=0)
     early_years: CareerYears = key(3.0, "years in which 63 % of the early haste are over")
+    career_by: Literal["debut", "age"] = key(
+        "debut",
+        "when careers begin; age: at career_age, of players without a birth in data.people with the debut",
+    )
+    career_age: float = key(15.0, "age at which careers by age begin, years", ge=0, le=100)
 
     @property
     def career(self) -> Curve:
@@ -176,7 +181,10 @@ class PlayParams(Params):
         from ttt_cli.inference.prior import CareerWalk
 
         mean_drift = getattr(self, "prior_mean_drift", 0.0)
-        return CareerWalk(timeline, self.prior_mean, self.prior_sd, self.tau, self.career, mean_drift)
+        career_age = self.career_age if self.career_by == "age" else None
+        return CareerWalk(
+            timeline, self.prior_mean, self.prior_sd, self.tau, self.career, mean_drift, career_age
+        )
 
 
 class SkillParams(PlayParams):

@@ -6,13 +6,14 @@ A new prior is a subclass of `RandomWalk`, made by the parameters of a model (`P
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from ttt_cli.fitted import Chain, Filter, Walk
 from ttt_cli.histories import DECLINE_YEARS, STEADY, Curve
 from ttt_cli.inference.newcomers import Newcomers
-from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.periods import STEPS_PER_YEAR, year_of
 from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
@@ -98,9 +99,10 @@ def histories(priors: Mapping[str, RandomWalk], beliefs: Array) -> dict[str, Cha
 
 
 class CareerWalk(RandomWalk):
-    """Random walk along a `Curve`: steps have mean D(a') - D(a) and variance drift^2 (A(a') - A(a)) at ages a.
+    """Random walk along a `Curve`: steps have mean D(a') - D(a) and variance drift^2 (A(a') - A(a)), a career years.
 
-    With a `mean_drift` the means of first nodes walk over the years (`Newcomers`).
+    Careers begin with the debut, or at the age `career_age` (`career_years`). With a `mean_drift` the means of first
+    nodes walk over the years (`Newcomers`).
     """
 
     def __init__(
@@ -111,20 +113,21 @@ class CareerWalk(RandomWalk):
         drift: float,
         career: Curve,
         mean_drift: float = 0.0,
+        career_age: float | None = None,
     ) -> None:
         super().__init__(timeline, origin, sd, drift)
         self.newcomers = Newcomers(timeline, sd, mean_drift) if mean_drift else None
         self._career = career
         self._tau = drift
-        self._timeline = timeline
+        self._years_of_career = career_years(timeline, career_age)
         if career.growth or career.decline or career.early:
-            self.curve = career.after(ages(timeline))
+            self.curve = career.after(self._years_of_career.at)
 
     def steps(self) -> tuple[Array, Array]:
         """Means and variances (nodes,) of steps along the curve."""
         if self.curve is STEADY:
             return super().steps()
-        remaining = self._career.after(ages(self._timeline) - self._years)
+        remaining = self._career.after(self._years_of_career.before)
         variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * remaining.clock(self._years))
         if self.newcomers:
             variance[self.newcomers.first] = self.newcomers.prior_variance
@@ -134,8 +137,8 @@ class CareerWalk(RandomWalk):
         """Gradient in the walk's and the curve's parameters."""
         first = self._previous < 0
         years = self._years
-        after = ages(self._timeline)
-        before = after - years
+        before = self._years_of_career.before
+        after = self._years_of_career.after
         _, growth_years, decline, decline_after, early, early_years = self._career
         grown = -np.expm1(-years / growth_years)
         remaining = self._career.after(before)
@@ -163,7 +166,32 @@ def _declines(years: Array) -> Array:
     return np.where((years > 0.0) & (years <= DECLINE_YEARS), 1.0, 0.0)
 
 
-def ages(timeline: Timeline) -> Array:
+class CareerYears(NamedTuple):
+    """Years of careers, (nodes,): `at` nodes; `before` and `after` the step from the player's node before."""
+
+    at: Array
+    before: Array
+    after: Array
+
+
+def career_years(timeline: Timeline, career_age: float | None) -> CareerYears:
+    """Years since the debut, or since the age `career_age`; younger players are at the beginning of their careers.
+
+    Players whose births are unknown have debuted at the median age of those whose births are known.
+    """
+    since_debut = years_since_debut(timeline)
+    if career_age is None or timeline.births is None:
+        return CareerYears(since_debut, since_debut - timeline.gap_years, since_debut)
+    middle = year_of(timeline.node_period.astype(np.float64) + 0.5, timeline.period)
+    since_age = middle - timeline.births[timeline.node_player] - career_age
+    is_debut_with_birth = (timeline.previous < 0) & ~np.isnan(since_age)
+    typical_debut = float(np.median(since_age[is_debut_with_birth])) if is_debut_with_birth.any() else 0.0
+    years = np.where(np.isnan(since_age), since_debut + max(typical_debut, 0.0), since_age)
+    before = np.maximum(years - timeline.gap_years, 0.0)
+    return CareerYears(np.maximum(years, 0.0), before, before + timeline.gap_years)
+
+
+def years_since_debut(timeline: Timeline) -> Array:
     """Years (nodes,) since the player's first period."""
     first = np.zeros(len(timeline.players), np.int64)
     debut = timeline.previous < 0

@@ -23,7 +23,9 @@ SWITCHES: Final[dict[str, tuple[str, ...]]] = {
     "draw_margin_strength": (),
     "prior_mean_drift": (),
     "lapse": ("lapse_draws",),
+    "career_by": ("career_age",),
 }
+_OFF: Final = (0, "debut")  # values of a switch
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,6 @@ def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a model that have an effect: without null and empty ones and those switched off."""
     idle: set[str] = set()
     for switch, dependent in SWITCHES.items():
-        if params.get(switch) == 0:
+        if params.get(switch) in _OFF:
             idle |= {switch, *dependent}
     return {key: value for key, value in params.items() if value not in (None, {}) and key not in idle}

@@ -430,7 +430,7 @@ class Run:
         return self._curve_frame("newcomers")
 
     def career(self) -> DataFrame:
-        """Expected change of skill since the debut (`years`, `mean`, `sd`): a pandas DataFrame, empty without one."""
+        """Change of skill since careers begin (`years`, `mean`, `sd`): a pandas DataFrame, empty without one."""
         return self._curve_frame("career")
 
     def curve(self, name: CurveName) -> list[tuple[float, ...]]:

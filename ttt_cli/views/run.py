@@ -1,8 +1,9 @@
 """What all views of a run share: units, titles, tables, and curves over years."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from threading import Thread
-from typing import Final
+from typing import Any, Final
 
 from ttt_cli.runs.evidence_points import evidence_table
 from ttt_cli.runs.lookup import ELO_UNIT, POINTS
@@ -92,12 +93,18 @@ def table_rows(run: Run, table: str, where: str | None = None) -> Rows:
 
 def curve_title(run: Run, name: CurveName) -> str:
     """Title of a curve."""
-    by_player = "draw_margin" not in run.meta.params
+    params = run.meta.params
+    by_player = "draw_margin" not in params
     return {
         "draws": "mean draw margin of newcomers" if by_player else "draw margin",
         "newcomers": "newcomers above the prior mean",
-        "career": "gain since the debut",
+        "career": f"gain since {career_begin(params)}",
     }[name]
+
+
+def career_begin(params: Mapping[str, Any]) -> str:
+    """When the careers of a model begin: `the debut`, `the age of 15`."""
+    return f"the age of {params['career_age']:g}" if params.get("career_by") == "age" else "the debut"
 
 
 def model_line(meta: RunMeta) -> str:
@@ -106,7 +113,7 @@ def model_line(meta: RunMeta) -> str:
 
     words = (load(meta.model).__doc__ or "").splitlines()[0].partition(" (")[0].rstrip(".")
     if meta.label != meta.model:
-        words += "; skills rise in the years after the debut and decline late"
+        words += f"; skills rise in the years after {career_begin(meta.params)} and decline late"
     elif "growth" in meta.params:
         words += "; skills change at random from year to year"
     if meta.params.get("draw_margin_drift") or meta.params.get("draw_margin_strength"):

@@ -7,7 +7,7 @@ from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures.curves import CurvePoint, curves_figure
 from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.spec import Spec
-from ttt_cli.views.run import curve_title, unit_words
+from ttt_cli.views.run import career_begin, curve_title, unit_words
 
 # What a run without a curve has instead, and what to fit with
 _WITHOUT: Final[dict[CurveName, tuple[str, str]]] = {
@@ -41,5 +41,5 @@ def model_curve_figure(run: Run, curve: CurveName) -> Spec:
     title = curve_title(run, curve)
     points = [CurvePoint(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in rows]
     axis = f"{title}, {unit_words(run)}"
-    by = "years since the debut" if curve == "career" else "year"
+    by = f"years since {career_begin(run.meta.params)}" if curve == "career" else "year"
     return curves_figure(run, {title: points}, title.capitalize(), axis, title, by=by)
