@@ -255,6 +255,27 @@ class NewcomerCurve:
     sd: Array
 
 
+class GroupMean(NamedTuple):
+    """How much better the newcomers of a group are than all whose field is known, points, and their number."""
+
+    value: str
+    newcomers: int
+    mean: float
+    sd: float
+
+
+class GroupsOfField(NamedTuple):
+    """Newcomers' means by a field of people.
+
+    `mean`: of all whose field is known, above `prior_mean`, points. `sd`: of the means over groups.
+    """
+
+    field: str
+    mean: float
+    sd: float
+    groups: tuple[GroupMean, ...]
+
+
 @dataclass(frozen=True)
 class Fit:
     """A fitted model. Equal inputs give equal Fits: no clock, no path.
@@ -265,6 +286,7 @@ class Fit:
     - `leave_one_out`: the same sum, each game given all others (a filter: the earlier ones), or NaN
     - `standard_errors`: of parameters that were estimated from the games, by their keys
     - `explained`: of covariates that count, the share that follows from who plays, by key
+    - `groups`: newcomers' means by fields of people (`inference/newcomer_groups.py`)
     - `notes`: sentences for the user about data that the model ignored or could not use
     - `posterior`: kind of posterior, where a system has several (`inference/joint/choose.py`)
     - `elo_unit`: points per Elo point, for handicaps and skills shown (`inference/outcome.py`)
@@ -285,6 +307,7 @@ class Fit:
     trace: tuple[tuple[float, float], ...] = ()
     standard_errors: dict[str, float] = field(default_factory=dict)
     explained: dict[str, float] = field(default_factory=dict)
+    groups: tuple[GroupsOfField, ...] = ()
     notes: tuple[str, ...] = ()
     posterior: str = ""
     draws: DrawCurve | None = field(default=None, repr=False, compare=False)

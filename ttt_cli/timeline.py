@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
-from ttt_cli.games.people import BORN
+from ttt_cli.games.people import BORN, NO_PEOPLE, PeopleTable
 from ttt_cli.games.table import Games, texts_of_rows
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
 from ttt_cli.reading.columns import CodedColumn
@@ -52,9 +52,10 @@ class Timeline:
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
     | births | (players,) | in years, NaN where they are unknown; None: all are |
+    | newcomer_means | (players,) | of the first skill, added to that of all newcomers, points; None: 0 |
 
-    `category` has the kind of each game, None if no game has any. `covariates` are of the games; `notes` are on these;
-    `storage` stores the arrays.
+    `category` has the kind of each game, None if no game has any. `covariates` are of the games, `people` what is known
+    of players; `notes` are on the games; `storage` stores the arrays.
     """
 
     players: tuple[str, ...]
@@ -78,6 +79,8 @@ class Timeline:
     category: CodedColumn[str] | None = None
     covariates: tuple[Covariate, ...] = ()
     births: Array | None = None
+    newcomer_means: Array | None = None
+    people: PeopleTable = NO_PEOPLE
     notes: tuple[str, ...] = ()
     storage: ArrayStorage = MEMORY
 
@@ -257,6 +260,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         category=games.category if games.category.codes.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),
         births=games.people.births(games.players) if BORN in games.people.fields else None,
+        people=games.people,
         notes=sides.notes,
         storage=storage,
     )

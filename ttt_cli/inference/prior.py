@@ -120,11 +120,21 @@ class CareerWalk(RandomWalk):
         self._career = career
         self._tau = drift
         self._years_of_career = career_years(timeline, career_age)
+        self._first_means: Array | None = None
+        if timeline.newcomer_means is not None:
+            self._first_means = timeline.newcomer_means[timeline.node_player]
         if career.growth or career.decline or career.early:
             self.curve = career.after(self._years_of_career.at)
 
     def steps(self) -> tuple[Array, Array]:
         """Means and variances (nodes,) of steps along the curve."""
+        mean, variance = self._steps_of_curve()
+        if self._first_means is not None:
+            mean = mean + np.where(self._previous < 0, self._first_means, 0.0)
+        return mean, variance
+
+    def _steps_of_curve(self) -> tuple[Array, Array]:
+        """Steps of newcomers who are all alike."""
         if self.curve is STEADY:
             return super().steps()
         remaining = self._career.after(self._years_of_career.before)

@@ -14,6 +14,7 @@ from ttt_cli.config.covariates import points_by_term
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import (
     Fit,
+    GroupsOfField,
     Links,
     OffsetLinks,
     by_player,
@@ -249,7 +250,14 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         notes=fit.notes,
         standard_errors=fit.standard_errors,
         explained=fit.explained,
+        groups={of_field.field: _as_json(of_field) for of_field in fit.groups},
     )
+
+
+def _as_json(of_field: GroupsOfField) -> dict[str, Any]:
+    """Newcomers' means by a field."""
+    means = {of_group.value: [of_group.newcomers, of_group.mean, of_group.sd] for of_group in of_field.groups}
+    return {"mean": of_field.mean, "sd": of_field.sd, "groups": means}
 
 
 def report_columns(report: ReadReport) -> dict[str, Columns]:

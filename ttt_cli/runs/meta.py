@@ -34,6 +34,7 @@ class RunMeta:
 
     `games` and `nodes` count rows, `weight` weighted games, `draw_share` is weighted; `elo_unit`: points per Elo
     point; `first`, `last`: labels of periods; `trace`, `posterior`, `standard_errors`, `explained`, `notes` as in Fit;
+    `groups`: newcomers by field of people: `mean`, `sd` and `groups`, these by value (number, mean and sd);
     `created` (UTC, ISO 8601) identifies the run.
     """
 
@@ -63,6 +64,7 @@ class RunMeta:
     posterior: str = ""
     standard_errors: dict[str, Any] = field(default_factory=dict)
     explained: dict[str, Any] = field(default_factory=dict)
+    groups: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -177,4 +179,4 @@ def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
     for switch, dependent in SWITCHES.items():
         if params.get(switch) in _OFF:
             idle |= {switch, *dependent}
-    return {key: value for key, value in params.items() if value not in (None, {}) and key not in idle}
+    return {key: value for key, value in params.items() if value not in (None, {}, []) and key not in idle}

@@ -232,7 +232,7 @@ def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> 
 
 def configured_numbers(params: Params) -> dict[str, Any]:
     """Parameters as configured; those of offsets by key, points per unit of covariates as in `covariate_params`."""
-    values = params.model_dump(exclude={"covariates", "offsets"})
+    values = params.model_dump(exclude={"covariates", "offsets", "newcomers_by"})
     values |= offset_params(params.offset_settings)
     for name, setting in params.covariate_settings.items():
         if isinstance(setting, dict):

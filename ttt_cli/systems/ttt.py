@@ -15,8 +15,9 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.categories import category_offsets
 from ttt_cli.inference.covariates import with_computed
-from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
+from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams, fit_through_time
 from ttt_cli.inference.lapse import MOST
+from ttt_cli.inference.newcomer_groups import with_groups_of_fit
 from ttt_cli.inference.outcome import (
     draw_share,
     margin_slope,
@@ -82,7 +83,10 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
         resolved = {"draw_margin": margin, **offset_params(params.offsets)}
         return Fit(NAME, TRAITS.kind, resolved, **fields)
 
-    return through_time(timeline, params, margin).fit(make_fit, solver, options)
+    def engine(timeline: Timeline) -> ThroughTime:
+        return through_time(timeline, params, margin)
+
+    return fit_through_time(engine, timeline, params, make_fit, solver, options)
 
 
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
@@ -98,7 +102,7 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
-    shared = through_time(timeline, params, margin)
+    shared = through_time(with_groups_of_fit(timeline, fit), params, margin)
     of_params, of_games, of_links = shared.posterior(fit).gradient()
     of_offsets = shared.categories.gradient(of_links.extra) if shared.categories and of_links else {}
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)

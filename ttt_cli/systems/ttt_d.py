@@ -15,9 +15,10 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
+from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams, fit_through_time
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.model import SweepRates
+from ttt_cli.inference.newcomer_groups import with_groups_of_fit
 from ttt_cli.inference.outcome import normal_unit, normal_unit_growth, typical_margin
 from ttt_cli.inference.params import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
 from ttt_cli.inference.prior import RandomWalk
@@ -81,7 +82,12 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
     def make_fit(**fields: Any) -> Fit:
         return Fit(NAME, TRAITS.kind, {}, **fields)
 
-    return through_time(timeline, params.resolved()).fit(make_fit, solver, options, RATES)
+    numbers = params.resolved()
+
+    def engine(timeline: Timeline) -> ThroughTime:
+        return through_time(timeline, numbers)
+
+    return fit_through_time(engine, timeline, numbers, make_fit, solver, options, RATES)
 
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:
@@ -102,7 +108,7 @@ def through_time(timeline: Timeline, params: Params) -> ThroughTime:
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Gradient of the log-evidence in numeric parameters at a converged fit, with defaults that follow beta."""
     numbers = params.resolved()
-    shared = through_time(timeline, numbers)
+    shared = through_time(with_groups_of_fit(timeline, fit), numbers)
     with_games = _gradient(numbers, shared, shared.posterior(fit))
     without_games = _gradient(numbers, shared, shared.without_games(GRADIENT_TOL))
     slopes = {key: slope - without_games.get(key, 0.0) for key, slope in with_games.items()}

@@ -37,6 +37,7 @@ COLUMNS: Final = (
     "file", "line", "date", "white", "black", "result", "event", "site", "round", "problem",
 )  # fmt: skip
 _PIECE: Final = 8192
+_GROUPS: Final = 6  # of newcomers, shown
 _EXAMPLES: Final = 3
 
 
@@ -515,6 +516,7 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
         name = advantage_name(meta.config.get("data", {}).get("sides"))
         yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
     yield from covariate_lines(meta)
+    yield from group_lines(meta)
     if error := meta.standard_errors.get("lapse"):
         yield f"chance decides {100 * meta.params['lapse']:.1f} +- {100 * error:.1f} % of the games"
     if math.isnan(meta.log_evidence):
@@ -542,6 +544,18 @@ def covariate_lines(meta: RunMeta) -> Iterator[str]:
         uncertain = f" +- {error:.1f}" if error else ""
         from_players = f"{100 * share:.0f} % of it follows from who plays"
         yield f"{key}: {meta.params[key]:.1f}{uncertain} points per unit; {from_players}"
+
+
+def group_lines(meta: RunMeta) -> Iterator[str]:
+    """How newcomers differ by each field of people, with the groups of most newcomers."""
+    for field, of_field in meta.groups.items():
+        groups = sorted(of_field["groups"].items(), key=lambda item: (-item[1][0], item[0]))
+        shown = [f"{value} {mean:+.0f} +- {sd:.0f}" for value, (_, mean, sd) in groups[:_GROUPS]]
+        more = f" and {len(groups) - _GROUPS:,} more groups" if len(groups) > _GROUPS else ""
+        yield (
+            f"newcomers by {field}: {of_field['mean']:+.0f} points where it is known, groups differ by an sd of "
+            f"{of_field['sd']:.0f}: {', '.join(shown)}{more}"
+        )
 
 
 def advantage_name(sides: Sequence[str] | None) -> str:

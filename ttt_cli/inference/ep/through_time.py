@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationInfo, field_validator
 
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit, Walk
@@ -25,6 +26,7 @@ from ttt_cli.inference.lapse import DRAWS as LAPSE_DRAWS
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, GamesGradient, Offsets, Play, SweepRates
+from ttt_cli.inference.newcomer_groups import fit_with_groups
 from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, OnSweep, iterate
@@ -45,6 +47,23 @@ class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
         "category by value, {surface: {clay: 20}}",
     )
 
+    newcomers_by: list[str] = key(
+        [],
+        "fields of people (data.people) by whose values the mean of newcomers differs, born by decade: [federation, "
+        "born]; the means are shrunk, and their sd is estimated",
+    )
+
+    @field_validator("newcomers_by")
+    @classmethod
+    def _are_alone(cls, fields: list[str], info: ValidationInfo) -> list[str]:
+        if fields and info.data.get("prior_mean_drift"):
+            raise ValueError(
+                "newcomers' mean differs by groups or follows the year (prior_mean_drift), not both"
+            )
+        if len(set(fields)) < len(fields):
+            raise ValueError("a field is named twice")
+        return fields
+
     def play(self, margin: float, elo_unit: float, own_margin_sd: float = 0.0) -> Play:
         """How differences become outcomes, White's advantage aside."""
         return Play(
@@ -55,6 +74,31 @@ class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
             margin_drift=self.draw_margin_drift,
             margin_strength=self.draw_margin_strength,
         )
+
+
+def fit_through_time(
+    engine: "Callable[[Timeline], ThroughTime]",
+    timeline: Timeline,
+    params: ThroughTimeParams,
+    make_fit: Callable[..., Fit],
+    solver: SolverConfig,
+    options: Given,
+    rates: SweepRates = USUAL,
+) -> Fit:
+    """The fit of a timeline, with newcomers' mean by groups if it is to be; `engine` is that of a timeline.
+
+    Raises ConfigError for features that slices do not support, and for fields of people that nobody has.
+    """
+    if not params.newcomers_by:
+        return engine(timeline).fit(make_fit, solver, options, rates)
+
+    def fit_at(grouped: Timeline, start: Fit | None) -> Fit:
+        of_round: Given = {**options, "start": start, "evidence_only": False}
+        return engine(grouped).fit(make_fit, solver, of_round, rates)
+
+    return fit_with_groups(
+        fit_at, timeline, params.newcomers_by, params.prior_mean, params.prior_sd, options.get("start")
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +173,7 @@ class ThroughTime:
 
     def resolved(self, offsets: Offsets) -> dict[str, Any]:
         """Parameters with these offsets as numbers."""
-        params = self.params.model_dump(exclude={"covariates", "offsets"})
+        params = self.params.model_dump(exclude={"covariates", "offsets", "newcomers_by"})
         points = {term.key: 0.0 for term in self.terms}
         points |= zip((term.key for term in self.counting_terms), offsets.covariates, strict=True)
         resolved = {**params, **points, "white_advantage": offsets.advantage}
