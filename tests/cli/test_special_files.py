@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -209,3 +210,19 @@ def test_a_run_that_names_a_pipe_as_its_alias_file_is_updated_or_refused_but_nev
     (folder / "more.csv").write_text(GAMES.replace("190", "191"))
     assert ttt(["update", "b", "more.csv"]) == 3
     assert "aliases.csv: cannot be read: is a pipe that nobody wrote to" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="terminals of POSIX")
+def test_a_terminal_is_read_as_a_standard_stream_only() -> None:
+    controller, terminal = os.openpty()
+    stdin = os.dup(0)
+    try:
+        name = os.ttyname(terminal)
+        with pytest.raises(OSError, match="is a device"):
+            check_special(name)
+        os.dup2(terminal, 0)
+        assert stat.S_ISCHR(check_special(name).st_mode)
+    finally:
+        os.dup2(stdin, 0)
+        for descriptor in (controller, terminal, stdin):
+            os.close(descriptor)

@@ -22,7 +22,7 @@ from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.documents import Document
 from ttt_cli.config.validation import validate
-from ttt_cli.evaluate.simulate import Plan, Simulated, check_targets, draw_pairings, save, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, check_targets, draw_pairings, learn, save, simulate
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.support.errors import ConfigError, OutputError
 
@@ -351,3 +351,16 @@ def test_opponents_come_by_activity_and_likeness(within: float | None) -> None:
     assert not np.trace(found)
     off = ~np.eye(7, dtype=bool)
     assert np.abs((found - expected)[off] / np.sqrt(expected[off])).max() < 4.5
+
+
+def test_a_history_may_end_in_the_last_year() -> None:
+    assert Plan(first_year=2990, years=10).years == 10
+
+
+def test_ratings_learned_from_results_know_who_has_white() -> None:
+    """With an advantage a draw is less than was expected of White."""
+    rating = np.zeros(2)
+    learn(
+        PLAN.changed(white_advantage=100.0), rating, np.array([0]), np.array([1]), np.array([DRAW], np.int8)
+    )
+    assert rating[0] == -rating[1] < 0.0

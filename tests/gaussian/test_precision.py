@@ -8,6 +8,7 @@ from ttt_cli.gaussian import precision
 from ttt_cli.gaussian.precision import (
     Entries,
     Precision,
+    conjugate_gradients,
     link_entries,
     link_pulls,
     reduce_tridiagonal,
@@ -87,3 +88,23 @@ def test_a_tridiagonal_matrix_is_reduced_to_its_solution(n):
 def test_a_tridiagonal_matrix_that_is_not_positive_definite_is_refused():
     with pytest.raises(ValueError, match="positive definite"):
         reduce_tridiagonal(np.array([1.0, 1.0, 1.0]), np.array([0.0, -0.5, -1.5]))
+
+
+def test_the_end_by_energy_is_relative_to_the_solution():
+    """As many steps for a right-hand side however large it is, and fewer where less is asked for."""
+    matrix = np.diag(np.geomspace(1.0, 1e3, 100))
+
+    def steps(size, energy):
+        products = []
+
+        def times(p):
+            products.append(p)
+            return matrix @ p
+
+        result = conjugate_gradients(times, np.copy, np.full(100, size), energy=energy)
+        error = result.x - size / np.diag(matrix)
+        norm = size * np.sqrt(np.sum(1.0 / np.diag(matrix)))
+        assert np.sqrt(error @ matrix @ error) < energy * norm
+        return len(products)
+
+    assert steps(1e-3, 0.05) == steps(1.0, 0.05) == steps(1e3, 0.05) < steps(1.0, 1e-4)

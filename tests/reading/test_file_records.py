@@ -157,3 +157,10 @@ def test_records_added_one_by_one() -> None:
     events = [records.distinct("event")[code] for code in records.codes("event").tolist()]
     assert (records.lines.tolist(), events, records.rows) == ([2, 3], ["", "Paris"], 3)
     assert len(FileRecords("x", TextRecords().table())) == 0
+
+
+def test_a_batch_that_begins_with_a_long_string_finds_room() -> None:
+    strings = Strings()
+    long = "x" * (1 << 19)
+    assert strings.numbers_of([long.encode(), b"y"]).tolist() == [1, 2]
+    assert strings.texts(np.arange(3)) == ["", long, "y"]

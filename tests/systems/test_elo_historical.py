@@ -63,3 +63,8 @@ def test_periods_begin_in_the_same_years_whatever_the_time_step(period):
         zip(timeline.node_player, np.floor(elo_historical.middles(timeline)), strict=True), fit.mean, strict=True
     )}  # fmt: skip
     assert finer == pytest.approx(yearly, abs=1e-3)
+
+
+def test_nobody_has_no_component():
+    nobody = np.zeros(0, np.int32)
+    assert elo_historical.connected(0, nobody, nobody).tolist() == []

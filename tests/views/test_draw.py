@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -40,3 +41,11 @@ def test_a_limit_of_addresses_is_told_without_a_trace() -> None:
     assert done.returncode == 1
     assert "too little memory to draw a figure" in done.stderr
     assert "C stack trace" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_png_has_two_pixels_for_each_of_the_figure() -> None:
+    width, height = re.findall(rb'(?:width|height)="(\d+)"', draw(FIGURE, "svg"))[:2]
+    png = draw(FIGURE, "png")
+    assert int.from_bytes(png[16:20], "big") == 2 * int(width)  # of its header
+    assert int.from_bytes(png[20:24], "big") == 2 * int(height)
