@@ -580,7 +580,7 @@ def silence(log: Path) -> None:
 
 def record(path: Path) -> dict[str, TestRecord]:
     """Fast tests of a file and what they enter, from the last time if the file is the same."""
-    digest = hashlib.sha256(str(path).encode() + path.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(str(path.relative_to(ROOT)).encode() + path.read_bytes()).hexdigest()[:12]
     stored = RECORDS / f"{path.stem}-{digest}.pickle"
     if not stored.exists():
         RECORDS.mkdir(parents=True, exist_ok=True)
