@@ -25,6 +25,7 @@ from ttt_cli.api import (
     evidence,
     fit,
     open_run,
+    player,
     plot,
     read_games,
     report,
@@ -42,8 +43,8 @@ CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 
 def test_the_python_face_is_what_dir_shows() -> None:
     assert dir(ttt_cli) == [
-        "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
-        "records", "report", "top", "tournament", "update", "versus",
+        "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
+        "read_games", "records", "report", "top", "tournament", "update", "versus",
     ]  # fmt: skip
     assert all(getattr(ttt_cli, name) is not None for name in dir(ttt_cli))
     assert ttt_cli.read_games is read_games
@@ -148,6 +149,11 @@ def test_the_views_of_the_command_line_are_there_in_python(tmp_path: Path) -> No
     assert duel.equals(versus(run, a, b, at=str(last)))
     assert duel.loc[0, ["win", "draw", "loss"]].sum() == pytest.approx(1)
     assert evidence(run).loc[0, "log_evidence"] == run.meta.log_evidence
+    assert set(versus(run, a, b, each=True).ahead) <= {a, b}
+    assert list(player(run, a).player.unique()) == [a]
+    assert player(run, a, "games").opponent.notna().all()
+    with pytest.raises(ConfigError, match="no table 'game' of a player"):
+        player(run, a, "game")
     assert plot(run, a, output=tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
     assert "<title>" in report(run, tmp_path / "a.html").read_text(encoding="utf-8")
     assert report(run, tmp_path / "site", title="Masters").read_text(encoding="utf-8").count("Masters") > 0

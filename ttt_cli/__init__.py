@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         fit,
         leaders,
         open_run,
+        player,
         plot,
         read_games,
         records,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
-    "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
-    "records", "report", "top", "tournament", "update", "versus",
+    "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
+    "read_games", "records", "report", "top", "tournament", "update", "versus",
 ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ttt_cli.views.rows import Rows
 
 __all__ = [
-    "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "plot", "read_games",
+    "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot", "read_games",
     "records", "report", "top", "tournament", "update", "versus",
 ]  # fmt: skip
 
@@ -178,11 +178,39 @@ def leaders(
     return _frame(leader_rows(opened, eligible(opened, **limits), seed))
 
 
+def player(
+    run: Run | str | os.PathLike[str],
+    name: str,
+    table: str = "history",
+    *,
+    since: int | None = None,
+    until: int | None = None,
+) -> DataFrame:
+    """What is known of a player, as in `ttt player`: a pandas DataFrame.
+
+    `table`: `history`, `games`, `opponents`, `events` or `streaks`. `since`, `until`: years. Raises LookupFailed for
+    unknown names and years without games, ConfigError for another table.
+    """
+    from ttt_cli.views.player_book import BOOK_TABLES, book_rows
+    from ttt_cli.views.players import player_view
+
+    tables = ("history", *BOOK_TABLES)
+    if table not in tables:
+        hint = suggested(table, tables, f"tables are {', '.join(tables)}")
+        raise ConfigError(f"no table {table!r} of a player", hint=hint)
+    opened = _opened(run)
+    view = player_view(opened, name, since, until)
+    if table == "history":
+        return _frame(view.rows)
+    return _frame(book_rows(opened, view.player, table, since, until))
+
+
 def versus(
     run: Run | str | os.PathLike[str],
     a: str,
     b: str,
-    *,
+    *more: str,
+    each: bool = False,
     at: str | int | None = None,
     at_b: str | int | None = None,
     games: int | None = None,
@@ -192,8 +220,18 @@ def versus(
     """Two players against each other, as in `ttt versus`: a pandas DataFrame of one row; probabilities are A's.
 
     `at`, `at_b`: periods of A and B, or `peak`; by default their last common one, else both peaks. `games`: also a
-    match of so many. `conditions`: covariates of the game, NAME=VALUE. `category`: of the game. Raises LookupFailed.
+    match of so many. `conditions`: covariates of the game, NAME=VALUE. `category`: of the game. `each`: who was
+    ahead in each common period instead. `more`: further players; then for every pair the probability that the row is
+    stronger. Raises LookupFailed.
     """
+    if more:
+        from ttt_cli.views.superiority import superiority_of_names
+
+        return _frame(superiority_of_names(_opened(run, category=category), [a, b, *more], at))
+    if each:
+        from ttt_cli.views.lead_history import lead_rows
+
+        return _frame(lead_rows(_opened(run, category=category), a, b))
     from ttt_cli.views.versus import versus_view
 
     opened = _opened(run, category=category)

@@ -23,8 +23,9 @@ SAID = "a.ttt: 7 games 1857-1862\n"
 HEADERS = {
     "skills": "player,period,mean,sd,games",
     "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd,opponents",
-    "games": "period,date,white,black,result,weight,file,line,event,site,round,neutral",
+    "games": "period,date,white,black,result,weight,file,line,event,site,round,neutral,p_win,p_draw,p_loss,expected",
     "people": "player",
+    "events": "event,from,to,games,players,strength,winner,site",
     "evidence": "beta,tau,draw_margin,log_evidence,converged,sweeps,remaining_error",
     "draws": "year,margin,sd,level",
     "newcomers": "year,mean,sd",
@@ -34,6 +35,7 @@ COUNTS = {
     "skills": 13,
     "players": 3,
     "games": 7,
+    "events": 0,
     "people": 0,
     "evidence": 1,
     "draws": 0,

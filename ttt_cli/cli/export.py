@@ -5,7 +5,7 @@ import click
 from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import RunQuery, columns_option, query_options_by_category, refuse, where_option
 
-TABLES = ("skills", "players", "games", "people", "evidence", "draws", "newcomers", "career")
+TABLES = ("skills", "players", "games", "events", "people", "evidence", "draws", "newcomers", "career")
 
 OF_PLAYERS = ("skills", "players", "people")  # tables with a player in each row
 
@@ -16,9 +16,11 @@ OF_PLAYERS = ("skills", "players", "people")  # tables with a player in each row
 @columns_option
 @query_options_by_category
 def command(query: RunQuery, table: str, where: str | None, columns: list[str]) -> None:
-    """Export a TABLE of the run: skills, players, games, people, evidence, draws, newcomers or career.
+    """Export a TABLE of the run: skills, players, games, events, people, evidence, draws, newcomers or career.
 
-    skills: player,period,mean,sd,games for every period from a player's first to last. people: what is known of
+    skills: player,period,mean,sd,games for every period from a player's first to last. games: with the probabilities
+    of White's win, draw and loss and White's expected score by the skills of the period. events: as `ttt events`, by
+    date. people: what is known of
     players, by the columns of data.people. evidence: parameters and log_evidence,converged,sweeps of every computed
     point. draws: the draw margin by year. newcomers: their mean
     skill above the prior mean, by year. career: the change of skill by years since the debut. The last three

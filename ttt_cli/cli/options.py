@@ -103,6 +103,8 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
     "max_sd": {"type": click.FloatRange(min=0), "metavar": "SD",
                "help": "Only skills with at most this sd; default 0.45 times a newcomer's sd."},
     "everyone": {"is_flag": True, "help": "Ignore the default limits."},
+    "players": {"multiple": True, "metavar": "FILE|NAME,...",
+                "help": "Only these players: names with commas or semicolons between, or a file of names; repeatable."},
     "where": {"metavar": "CONDITION",
               "help": "Only players of whom this is known: \"federation = 'SUI' and age < 20\"."},
 }  # fmt: skip

@@ -23,6 +23,9 @@ from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, quer
     help="Rank by the best mean over K consecutive years instead.",
 )
 @click.option("--leaders", is_flag=True, help="List the number ones instead, one row per reign.")
+@click.option(
+    "--matrix", is_flag=True, help="Show instead for every pair the probability that the row is stronger."
+)
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @click.option(
     "-n", "--number", type=click.IntRange(min=0), default=20, help="Number of players; default 20, 0 for all."
@@ -45,6 +48,7 @@ def command(
     peak_games: int | None,
     years: int | None,
     leaders: bool,
+    matrix: bool,
     each: bool,
     number: int,
     by: str,
@@ -73,6 +77,8 @@ def command(
             sum((at is not None, of_all_time, leaders)) > 1,
         ),
         ("--each goes with --leaders", each and not leaders),
+        ("--matrix is of one period, by mean", matrix and (of_all_time or leaders or by != "mean")),
+        ("--seed goes with p_best, which --matrix has not", matrix and seed is not None),
         (
             "--peak-games goes with --peak, by mean or lower",
             peak_games and (not peak or years or by == "dominance"),
@@ -88,6 +94,11 @@ def command(
     most = number or None
     with query.open() as run:
         eligible_players = eligible(run, **limits)
+        if matrix:
+            from ttt_cli.views.superiority import superiority_of_field
+
+            query.show(superiority_of_field(run, at, eligible_players, most, numbered=query.titled))
+            return
         if leaders and each:
             rows = leader_rows(run, eligible_players, seed)
         elif leaders:

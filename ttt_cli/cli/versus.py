@@ -1,15 +1,16 @@
-"""`ttt versus`: two players against each other."""
+"""`ttt versus`: players against each other."""
 
 import click
 
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.options import RunQuery, query_options_by_category
+from ttt_cli.cli.options import RunQuery, query_options_by_category, refuse, years_options
 
 
 @click.command("versus")
 @click.argument("a")
 @click.argument("b")
-@click.option("--at", metavar="PERIOD", help="A's period, or peak; also B's without --at-b.")
+@click.argument("more", nargs=-1, metavar="[NAME]...")
+@click.option("--at", metavar="PERIOD", help="A's period, or peak; also the others' without --at-b.")
 @click.option("--at-b", metavar="PERIOD", help="B's period, or peak.")
 @click.option("--games", type=click.IntRange(1, 500), metavar="N", help="Also a match of N games.")
 @click.option(
@@ -20,26 +21,52 @@ from ttt_cli.cli.options import RunQuery, query_options_by_category
     help="A covariate of the game: A's value minus B's, A:B, or the category of the game; repeatable.",
 )
 @click.option("--record", is_flag=True, help="Show the record of their games by period and colour instead.")
+@click.option(
+    "--each", is_flag=True, help="Show who was ahead in each common period, and how probably, instead."
+)
+@years_options("periods of --each")
 @query_options_by_category
 def command(
     query: RunQuery,
     a: str,
     b: str,
+    more: tuple[str, ...],
     at: str | None,
     at_b: str | None,
     games: int | None,
     conditions: tuple[str, ...],
     record: bool,
+    each: bool,
+    since: int | None,
+    until: int | None,
 ) -> None:
     """Show who would win a game between A and B, and the record of their games.
 
     `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: their last common one, else both peaks.
     All probabilities are A's. `stronger` is the probability of the higher skill. Outcomes are averaged over
-    both colours unless a key names white, black or neutral.
+    both colours unless a key names white, black or neutral. Of three or more players: for every pair the
+    probability that the player of the row is stronger.
     """
+    of_a_game = at_b is not None or games is not None or bool(conditions) or record
+    refuse(
+        ("--at-b, --games, --with and --record are of two players", more and of_a_game),
+        ("--each is of two players", more and each),
+        ("--each has all common periods: --from and --to limit them", each and (at is not None or of_a_game)),
+        ("--from and --to go with --each", not each and (since is not None or until is not None)),
+    )
+    run = query.open()
+    if more:
+        from ttt_cli.views.superiority import superiority_of_names
+
+        query.show(superiority_of_names(run, [a, b, *more], at, numbered=query.titled))
+        return
+    if each:
+        from ttt_cli.views.lead_history import lead_rows
+
+        query.show(lead_rows(run, a, b, since, until))
+        return
     from ttt_cli.views.versus import versus_record, versus_view
 
-    run = query.open()
     view = versus_view(run, a, b, at=at, at_b=at_b, games=games, conditions=conditions)
     say(*view.notes)
     tables = [] if record else [view.report]

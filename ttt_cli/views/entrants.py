@@ -69,8 +69,13 @@ def find_entrants(run: Run, texts: Sequence[str], at: str | int | None, fewest: 
             if last is None
             else f"in {at}, their last common period"
         )
-    entrants = [_entrant(run, player, at) for player in players]
+    entrants = entrants_in(run, players, at).players
     return Entrants(entrants, (*notes, reason) if reason else notes)
+
+
+def entrants_in(run: Run, players: Sequence[str], at: str | int) -> Entrants:
+    """Players, named as in the run, in a period, or each at the `peak`. Raises LookupFailed."""
+    return Entrants([_entrant(run, player, at) for player in players], ())
 
 
 def _entrant(run: Run, player: str, at: str | int) -> Entrant:

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError
+from ttt_cli.views.name_lists import find_players
 from ttt_cli.views.people import AGE, PLAYER, RunPeople, first_period_at
-from ttt_cli.views.rows import Rows
+from ttt_cli.views.rows import Rows, counted
 from ttt_cli.views.where import Comparison, Condition, comparisons, parse_condition
 
 _CAREERS: Final = """
@@ -93,6 +94,23 @@ def find_filter(run: Run, text: str) -> PlayerFilter:
             if any(span.first <= career.last and span.last >= career.first for span in met):
                 in_career.append(career.id)
     return PlayerFilter(text.strip(), tuple(spans), AGE in mentioned, tuple(in_career))
+
+
+def only_players(run: Run, names: Sequence[str], among: PlayerFilter | None = None) -> PlayerFilter:
+    """The players in a list (`ttt_cli.views.name_lists`) who also meet a condition, if any. Raises LookupFailed."""
+    players = find_players(run, names).players
+    rows = run.select("SELECT id FROM names WHERE player IN (SELECT unnest(?)) ORDER BY id", [players])[1]
+    ids = {number for (number,) in rows}
+    words = counted(len(players), "player")
+    if among is None:
+        spans = tuple(Span(number, *_ALWAYS) for number in sorted(ids))
+        return PlayerFilter(f"only {words}", spans, depends_on_period=False, in_career=tuple(sorted(ids)))
+    return PlayerFilter(
+        f"only {words} with {among.words}",
+        tuple(span for span in among.spans if span.player in ids),
+        among.depends_on_period,
+        tuple(number for number in among.in_career if number in ids),
+    )
 
 
 def _turning_ages(condition: Condition) -> list[int]:

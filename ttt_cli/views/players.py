@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import LookupFailed
 from ttt_cli.support.folding import fold
 from ttt_cli.views.people import RunPeople
 from ttt_cli.views.player_filter import find_filter
@@ -281,8 +282,11 @@ class PlayerView(NamedTuple):
     note: str
 
 
-def player_view(run: Run, name: str) -> PlayerView:
-    """The history of a player by name: `player,period,mean,sd,games` and further columns. Raises LookupFailed."""
+def player_view(run: Run, name: str, since: int | None = None, until: int | None = None) -> PlayerView:
+    """The history of a player by name: `player,period,mean,sd,games` and further columns.
+
+    `since`, `until`: years of the periods (None: any). Raises LookupFailed, also without a period in them.
+    """
     with run:
         match = run.find_player(name)
         columns, rows = run.select(_SKILLS, [match.player])
@@ -291,19 +295,37 @@ def player_view(run: Run, name: str) -> PlayerView:
     facts = dict(zip(keys, records[0], strict=True))
     history = [dict(zip(columns, row, strict=True)) for row in rows]
     games = {row["period"]: row["games"] for row in history}
+    position = columns.index("period")
+    rows = [row for row in rows if _in_years(row[position], since, until)]
+    if not rows and (since is not None or until is not None):
+        raise LookupFailed(f"{match.player} has no skill in these years", hint=facts_line(facts))
     career = facts_line(facts, games.get(facts["peak_period"]))
     title = (match.player, *([about] if about else []), career, run_line(run))
     table = Rows(columns, rows, title, _SKILL_DECIMALS, frozenset({"player"}))
     return PlayerView(match.player, table, match.note)
 
 
-def player_games(run: Run, player: str, *, short: bool = False, most: int | None = None) -> tuple[Rows, Rows]:
+def _in_years(period: str, since: int | None, until: int | None) -> bool:
+    """Whether the year of a period lies between two (None: any)."""
+    year = int(period[:4])
+    return (since is None or year >= since) and (until is None or year <= until)
+
+
+def player_games(
+    run: Run,
+    player: str,
+    *,
+    short: bool = False,
+    most: int | None = None,
+    since: int | None = None,
+    until: int | None = None,
+) -> tuple[Rows, Rows]:
     """Record and upsets of a player, named as in the run.
 
     `short`: the record for terminals, a row per period with the records by side as `+wins =draws -losses`. `most`: only
-    so many upsets, and not where they were read.
+    so many upsets, and not where they were read. `since`, `until`: years of the games.
     """
-    games = games_of(run, player)
+    games = [game for game in games_of(run, player) if _in_years(game.period, since, until)]
     sides = side_names(run)
     sums = tally(games)
     best = best_period(games)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
-from ttt_cli.views.player_filter import PlayerFilter, find_filter
+from ttt_cli.views.player_filter import PlayerFilter, find_filter, only_players
 
 ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
@@ -126,12 +126,14 @@ def eligible(
     min_opponents: int | None = None,
     everyone: bool = False,
     where: str | None = None,
+    players: Sequence[str] = (),
 ) -> Eligible:
     """The limits given, with defaults for the others unless `everyone`.
 
     The defaults except `ACTIVE_YEARS` apply only if at least `ENOUGH` players of the run meet them at their peaks.
-    `where`: a condition on what is known of players (`ttt_cli.views.where`); then one player is enough for a period to
-    have a number one. Raises ConfigError for a malformed condition, LookupFailed for unknown fields.
+    `where`: a condition on what is known of players (`ttt_cli.views.where`). `players`: a list of some
+    (`ttt_cli.views.name_lists`). With either, one player is enough for a period to have a number one. Raises
+    ConfigError for a malformed condition, LookupFailed for unknown fields and names.
     """
     arguments = {
         "active": active, "min_games": min_games, "max_sd": max_sd, "min_opponents": min_opponents,
@@ -142,6 +144,8 @@ def eligible(
             limits[name] = None if value == math.inf else value
     if where is not None:
         limits |= {"where": find_filter(run, where), "fewest": 1}
+    if players:
+        limits |= {"where": only_players(run, players, limits.get("where")), "fewest": 1}
     return Eligible(**limits)
 
 

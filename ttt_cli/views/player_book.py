@@ -1,0 +1,241 @@
+"""A player's games, opponents, events and series of games, and the player in one period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import RESULTS
+from ttt_cli.support.arrays import Mask
+from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.events import EventData, read_events
+from ttt_cli.views.history.event_summaries import summarise_events
+from ttt_cli.views.history.played import Sides
+from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.players import NEUTRAL
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.period import find_field
+from ttt_cli.views.rows import Rows, counted, finite, integral
+from ttt_cli.views.run import run_line, side_names
+
+_DECIMALS: Final = {
+    "expected": 2, "points": 1, "performance": 0, "sd": 0, "opponent_mean": 0, "mean": 1, "score": 3,
+}  # fmt: skip
+_EACH_KIND: Final = 5  # series of a kind that are listed
+GAME_COLUMNS: Final = (
+    "player", "date", "opponent", "colour", "result", "expected", "event", "round", "opponent_mean", "weight",
+)  # fmt: skip
+OPPONENT_COLUMNS: Final = (
+    "player", "opponent", "games", "wins", "draws", "losses", "points", "expected", "from", "to",
+)  # fmt: skip
+EVENT_COLUMNS: Final = (
+    "player", "event", "games", "points", "expected", "performance", "sd", "rank", "players", "from", "to",
+)  # fmt: skip
+STREAK_COLUMNS: Final = ("player", "series", "games", "points", "from", "to")
+_SKILL: Final = "SELECT mean, sd, games FROM skills_within({0}, {0}, NULL) WHERE player = ?"
+
+
+@dataclass(frozen=True)
+class PlayerBook:
+    """The games of one player: all of the run's data, the player's number, and the games that count, in order."""
+
+    run: Run
+    data: EventData
+    player: int
+    sides: Sides
+
+    @property
+    def name(self) -> str:
+        """The player's name."""
+        return self.data.people.rows[self.player].name
+
+    def title(self, what: str) -> tuple[str, ...]:
+        """The title of a table."""
+        return (f"{self.name}: {what} in {self.games}", run_line(self.run))
+
+    @property
+    def games(self) -> str:
+        """The number of games, with the noun."""
+        total = float(self.sides.weight.sum())
+        return f"{total:,.10g} game{'' if total == 1.0 else 's'}"
+
+    def dates(self, rows: Any) -> list[str]:
+        """The dates of some of the games."""
+        return self.data.played.dates_of(self.sides.game[rows])
+
+
+def open_player_book(run: Run, player: str, since: int | None = None, until: int | None = None) -> PlayerBook:
+    """The games of a player, named as in the run, in some years (None: all). Raises LookupFailed without any."""
+    with run:
+        data = read_events(run)
+        number = data.people.number[player]
+        sides = data.played.of(number)
+    first = -np.inf if since is None else since
+    last = np.inf if until is None else until
+    sides = sides.take(np.flatnonzero((sides.year >= first) & (sides.year <= last)))
+    if not len(sides.game):
+        raise LookupFailed(f"{player} has no games in these years")
+    return PlayerBook(run, data, number, sides)
+
+
+def book_rows(run: Run, player: str, table: str, since: int | None = None, until: int | None = None) -> Rows:
+    """A table of a player's games: `games`, `opponents`, `events` or `streaks`. Raises LookupFailed without games."""
+    book = open_player_book(run, player, since, until)
+    with run:
+        return BOOK_TABLES[table](book)
+
+
+def game_rows(book: PlayerBook) -> Rows:
+    """Every game with what was expected of the player, `GAME_COLUMNS`; expected by skills taken as independent."""
+    sides = book.sides
+    played = book.data.played
+    names = book.data.people.rows
+    labels = [*side_names(book.run), NEUTRAL]
+    scale = book.run.scale
+    node = np.where(sides.is_second, played.white_node[sides.game], played.black_node[sides.game])
+    opponent_means = played.nodes["mean"][node] * scale.slope + scale.shift
+    events = book.data.events
+    rows = []
+    columns = zip(
+        book.dates(slice(None)), sides.opponent.tolist(), sides.colour.tolist(), sides.outcome.tolist(),
+        sides.expected.tolist(), sides.game.tolist(), opponent_means.tolist(), sides.weight.tolist(), strict=True,
+    )  # fmt: skip
+    for date, opponent, colour, outcome, expected, game, opponent_mean, weight in columns:
+        event = int(events.of_game[game])
+        event_title = events.rows[event].title if event >= 0 else ""
+        rows.append(
+            (
+                book.name, date, names[opponent].name, labels[colour], RESULTS[outcome], expected, event_title,
+                played.texts[played.round[game]], opponent_mean, integral(weight),
+            )
+        )  # fmt: skip
+    hidden = {"player"} | ({"weight"} if (sides.weight == 1.0).all() else set())
+    title = (f"{book.name}: {book.games}", run_line(book.run), "result and expected score are the player's")
+    return Rows(GAME_COLUMNS, rows, title, _DECIMALS, frozenset(hidden))
+
+
+def opponent_rows(book: PlayerBook) -> Rows:
+    """Score and expected score against every opponent, most games first, `OPPONENT_COLUMNS`."""
+    sides = book.sides
+    totals = sides.totals(sides.opponent)
+    first = np.full(len(totals.keys), len(sides.game))
+    np.minimum.at(first, totals.group, np.arange(len(sides.game)))
+    last = np.zeros(len(totals.keys), np.int64)
+    np.maximum.at(last, totals.group, np.arange(len(sides.game)))
+    order = np.lexsort((totals.keys, -totals.games))
+    rows = []
+    for index, first_date, last_date in zip(
+        order, book.dates(first[order]), book.dates(last[order]), strict=True
+    ):
+        opponent = book.data.people.rows[totals.keys[index]].name
+        counts = (totals.games, totals.won, totals.drawn, totals.lost)
+        rows.append(
+            (
+                book.name, opponent, *(integral(float(count[index])) for count in counts),
+                float(totals.points[index]), float(totals.expected[index]), first_date, last_date,
+            )
+        )  # fmt: skip
+    title = book.title(f"{counted(len(rows), 'opponent')}")
+    return Rows(OPPONENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, frozenset({"player"}))
+
+
+def event_rows(book: PlayerBook) -> Rows:
+    """Every event with score, expected score and performance, by date, `EVENT_COLUMNS`."""
+    people, played, events = book.data
+    entry_of_side = events.entries.of_side[rows_of(played.by_player.starts, book.player)]
+    all_games = played.of(book.player).game
+    is_counted = np.isin(all_games, book.sides.game)
+    entries = np.unique(entry_of_side[is_counted & (entry_of_side >= 0)]).astype(np.int64)
+    in_event = np.searchsorted(events.entries.starts, entries, side="right") - 1
+    summaries = summarise_events(events, played, people, in_event)
+    mean, sd = events.entries.performances_of(entries)
+    expected = events.entries.expected_of(entries)
+    rows = []
+    for index, (entry, summary) in enumerate(zip(entries.tolist(), summaries, strict=True)):
+        rows.append(
+            (
+                book.name, summary.name, integral(float(events.entries.played[entry])),
+                float(events.entries.points[entry]), float(expected[index]), finite(float(mean[index])),
+                finite(float(sd[index])), int(events.entries.rank[entry]) or None, summary.players,
+                summary.first, summary.last,
+            )
+        )  # fmt: skip
+    rows.sort(key=lambda row: (row[9], row[1]))
+    title = book.title(f"{counted(len(rows), 'event')}")
+    return Rows(EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, frozenset({"player", "to"}))
+
+
+def streak_rows(book: PlayerBook) -> Rows:
+    """The longest series of games unbeaten, of wins, without a win and of losses, `STREAK_COLUMNS`."""
+    outcome = book.sides.outcome
+    kinds = {
+        "unbeaten": outcome > 0, "wins": outcome == 2, "without a win": outcome < 2, "losses": outcome == 0,
+    }  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for kind, goes_on in kinds.items():
+        rows += _streaks(book, kind, goes_on)
+    title = (*book.title("the longest series"), "games of one date in the order of the files")
+    return Rows(STREAK_COLUMNS, rows, title, _DECIMALS, frozenset({"player"}))
+
+
+def _streaks(book: PlayerBook, kind: str, goes_on: Mask) -> list[tuple[Any, ...]]:
+    """The longest series of a kind, of equally long ones the earliest."""
+    sides = book.sides
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], goes_on, [False]]).astype(np.int8)))
+    starts = edges[::2]
+    ends = edges[1::2]
+    games = np.array([sides.weight[start:end].sum() for start, end in zip(starts, ends, strict=True)])
+    rows = []
+    for index in np.argsort(-games, kind="stable")[:_EACH_KIND]:
+        start = int(starts[index])
+        end = int(ends[index])
+        points = float((sides.weight * sides.outcome)[start:end].sum() / 2.0)
+        first, last = book.dates(np.array([start, end - 1]))
+        rows.append((book.name, kind, integral(float(games[index])), points, first, last))
+    return rows
+
+
+def player_at(run: Run, player: str, at: str, limits: Eligible) -> Rows:
+    """A player in one period: skill, place among those eligible, games and score there. Raises LookupFailed."""
+    with run:
+        period, number = run.find_period(at, player)
+        ((mean, sd, games),) = run.select(_SKILL.format(number), [player])[1]
+        rank = None
+        field_size = 0
+        try:
+            field = find_field(run, period, limits)
+        except LookupFailed:
+            pass
+        else:
+            field_size = len(field.players)
+            rank = [*field.players].index(player) + 1 if player in field.players else None
+        facts: dict[str, Any] = {
+            "player": player, "period": period, "mean": mean, "sd": sd, "rank": rank, "field": field_size,
+            "games": games,
+        }  # fmt: skip
+        if games:
+            facts |= _score(run, player, number)
+    title = (f"{player} in {period}", run_line(run))
+    return Rows(tuple(facts), [tuple(facts.values())], title, _DECIMALS, single=True)
+
+
+def _score(run: Run, player: str, number: int) -> dict[str, float]:
+    """Points and expected points of a player in a period."""
+    data = read_events(run)
+    played = data.played
+    sides = played.of(data.people.number[player])
+    node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
+    sides = sides.take(np.flatnonzero(played.nodes["period_number"][node] == number))
+    totals = sides.totals(np.zeros(len(sides.game), np.int64))
+    counts = {"wins": totals.won, "draws": totals.drawn, "losses": totals.lost, "points": totals.points}
+    score: dict[str, float] = {name: integral(float(values[0])) for name, values in counts.items()}
+    return {**score, "expected": float(totals.expected[0])}
+
+
+BOOK_TABLES: Final[dict[str, Callable[[PlayerBook], Rows]]] = {
+    "games": game_rows, "opponents": opponent_rows, "events": event_rows, "streaks": streak_rows,
+}  # fmt: skip
