@@ -26,14 +26,14 @@ def command(query: RunQuery, table: str, where: str | None, columns: list[str]) 
     skill above the prior mean, by year. career: the change of skill by years since the debut. The last three
     have sds, and no rows if the run does not model them.
     """
+    from ttt_cli.views.exports import export_rows
     from ttt_cli.views.people import with_fields
-    from ttt_cli.views.run import table_rows
 
     refuse(
         (f"--where goes with {', '.join(OF_PLAYERS)}", where is not None and table not in OF_PLAYERS),
         (f"--columns goes with {', '.join(OF_PLAYERS[:2])}", columns and table not in OF_PLAYERS[:2]),
     )
     with query.open(titled=False) as run:
-        query.show(with_fields(run, table_rows(run, table, where), columns))
+        query.show(with_fields(run, export_rows(run, table, where), columns))
         if table == "evidence":
             say(*run.points_remarks())

@@ -67,21 +67,13 @@ def run_line(run: Run) -> str:
 
 
 def table_rows(run: Run, table: str, where: str | None = None) -> Rows:
-    """`skills`, `players`, `games`, `events`, `people`, `evidence` or a curve; the first three are streamed.
+    """`skills`, `players`, `games`, `people`, `evidence` or a curve; the first three are streamed.
 
     `where`: a condition on what is known of players, of skills in the period of the row.
     """
     if table == "evidence":
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
-    if table == "events":
-        from ttt_cli.views.events import event_rows
-
-        return event_rows(run, by="date")
-    if table == "games":
-        from ttt_cli.views.played_games import played_game_rows
-
-        return played_game_rows(run)
     if table == "people":
         return people_rows(run, where)
     if table in CURVES:
