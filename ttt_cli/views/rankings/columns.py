@@ -31,6 +31,11 @@ PERIOD_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
     # New columns of a period go last, since programs may read columns by position.
 )  # fmt: skip
 
+RANK_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
+    Column("rank_low", "", "best rank of the 95 % interval", each(lambda player: player.rank_low)),
+    Column("rank_high", "", "worst rank of the 95 % interval", each(lambda player: player.rank_high)),
+)
+
 PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
     Column("rank", "", "place in the ranking", each(lambda peak: peak.rank)),
     Column("player", "", "name", each(lambda peak: peak.player)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import build_rows
-from ttt_cli.views.rankings.columns import PERIOD_COLUMNS
+from ttt_cli.views.rankings.columns import PERIOD_COLUMNS, RANK_COLUMNS
 from ttt_cli.views.rankings.eligible import INACTIVE, WIDER, Eligible, left_out_text
 from ttt_cli.views.rankings.rows import RankedPlayer, lower_bound
 from ttt_cli.views.rows import Rows
@@ -79,12 +79,20 @@ def find_field(run: Run, at: str | int | None, limits: Eligible) -> Field:
 
 
 def ranking(
-    run: Run, at: str | int | None, limits: Eligible, number: int | None, seed: int = SEED, by: str = "mean"
+    run: Run,
+    at: str | int | None,
+    limits: Eligible,
+    number: int | None,
+    seed: int = SEED,
+    by: str = "mean",
+    *,
+    ranks: bool = False,
 ) -> Rows:
     """The `number` best in the period `at` (None: the last), with `PERIOD_COLUMNS`.
 
     `number` None: everyone. `by`: `lower` ranks by the mean less two sds; `dominance` ranks by the mean, as does
-    `mean`, and adds columns. Raises LookupFailed when nobody is eligible.
+    `mean`, and adds columns. `ranks`: with `RANK_COLUMNS`, intervals of the ranks by skill. Raises LookupFailed when
+    nobody is eligible.
     """
     load_numpy_meanwhile(run)
     with run:
@@ -109,7 +117,17 @@ def ranking(
             )
             for rank, (index, lead, sd) in enumerate(zip(order, leads, sds, strict=True), 1)
         ]  # fmt: skip
-        return build_rows(run, PERIOD_COLUMNS, players, _title(run, field, limits, by, remarks), by)
+        columns = PERIOD_COLUMNS
+        if ranks and field.has_sds:
+            from ttt_cli.views.rankings.intervals import rank_intervals
+
+            intervals = rank_intervals(run, field, order, seed)
+            pairs = zip(players, intervals.low.tolist(), intervals.high.tolist(), strict=True)
+            players = [player._replace(rank_low=low, rank_high=high) for player, low, high in pairs]
+            columns = (*PERIOD_COLUMNS, *RANK_COLUMNS)
+            first = f"{intervals.n_certain} of the first {len(order)}"
+            remarks = (*remarks, f"{first} are ahead of the next with a probability of 95 % or more")
+        return build_rows(run, columns, players, _title(run, field, limits, by, remarks), by)
 
 
 def _title(run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ class RankedPlayer(NamedTuple):
 
     `games`: in the period. `p_best`: probability of being the strongest of all eligible players; None without sds or
     others. `dominance`, `sd_dominance`: the lead over the best others, if the ranking is by it and there are enough.
+    `rank_low`, `rank_high`: interval of the rank, if it is asked for.
     """
 
     rank: int
@@ -22,6 +23,8 @@ class RankedPlayer(NamedTuple):
     p_best: float | None
     dominance: float | None
     sd_dominance: float | None
+    rank_low: int | None = None
+    rank_high: int | None = None
 
     @property
     def lower(self) -> float:
