@@ -21,7 +21,7 @@ from ttt_cli.cli import main
 from ttt_cli.cli.messages import session
 from ttt_cli.cli.usage import examples_of, text_of
 from ttt_cli.support.errors import DataError, RunError, TttError
-from ttt_cli.views import run as run_views
+from ttt_cli.views import exports
 
 CONTEXT = click.Context(main.group, info_name="ttt", **main.group.context_settings)
 PATHS = (*main.COMMANDS, "config list", "config show", "config check", "config schema")
@@ -177,7 +177,7 @@ def ended_by(
         raise error or AssertionError("nothing came")
 
     put_small_run(tmp_path / "a.ttt")
-    monkeypatch.setattr(run_views, "table_rows", table_rows)
+    monkeypatch.setattr(exports, "export_rows", table_rows)
     try:
         return main.run(["export", "skills", "-r", str(tmp_path / "a.ttt")])
     except SystemExit as end:
@@ -212,7 +212,7 @@ def test_an_end_of_file_in_the_program_is_no_interrupt(
         raise EOFError("Ran out of input")
 
     put_small_run(tmp_path / "a.ttt")
-    monkeypatch.setattr(run_views, "table_rows", table_rows)
+    monkeypatch.setattr(exports, "export_rows", table_rows)
     assert "unexpected" in ran(["export", "skills", "-r", str(tmp_path / "a.ttt")], 1).err
 
 

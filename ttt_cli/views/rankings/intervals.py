@@ -9,7 +9,6 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Places
-from ttt_cli.views.rankings.period import Field
 
 LEVEL: Final = 0.95
 SAMPLES: Final = 10_000
@@ -28,18 +27,23 @@ class RankIntervals(NamedTuple):
     n_certain: int
 
 
-def rank_intervals(run: Run, field: Field, order: Sequence[int], seed: int) -> RankIntervals:
-    """Intervals of the ranks by skill of players of a period, whose indices are in `order`, among all eligible ones.
+def rank_intervals(
+    run: Run,
+    skills: Sequence[tuple[str, int]],
+    means: Array,
+    sds: Array,
+    order: Sequence[int],
+    seed: int,
+) -> RankIntervals:
+    """Intervals of the ranks by skill of the players whose indices are in `order`, among all eligible ones of a period.
 
-    From samples: the first `MOST_TOGETHER` of them are drawn from the joint posterior, all others as independent.
+    `skills`: player and number of the period, of all; `means`, `sds`, shape (players,): their skills. From samples: the
+    first `MOST_TOGETHER` of `order` are drawn from the joint posterior, all others as independent.
     """
-    means = np.array(field.means)
-    sds = np.array(field.sds, np.float64)
     together = list(order[:MOST_TOGETHER])
     covariance = np.diag(sds[together] ** 2)
     if run.has_joint:
-        skills = [(field.players[index], field.period_number) for index in together]
-        (joint,) = run.joint.within([skills], _TOLERANCE)
+        (joint,) = run.joint.within([[skills[index] for index in together]], _TOLERANCE)
         covariance = joint * run.scale.slope**2
     rng = np.random.default_rng(seed)
     drawn = means + sds * rng.standard_normal((SAMPLES, len(means)))

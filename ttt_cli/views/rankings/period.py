@@ -119,9 +119,14 @@ def ranking(
         ]  # fmt: skip
         columns = PERIOD_COLUMNS
         if ranks and field.has_sds:
+            import numpy as np
+
             from ttt_cli.views.rankings.intervals import rank_intervals
 
-            intervals = rank_intervals(run, field, order, seed)
+            skills = [(player, field.period_number) for player in field.players]
+            means = np.array(field.means)
+            sds_of_skills = np.array(field.sds, np.float64)
+            intervals = rank_intervals(run, skills, means, sds_of_skills, order, seed)
             pairs = zip(players, intervals.low.tolist(), intervals.high.tolist(), strict=True)
             players = [player._replace(rank_low=low, rank_high=high) for player, low, high in pairs]
             columns = (*PERIOD_COLUMNS, *RANK_COLUMNS)
