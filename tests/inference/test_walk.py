@@ -23,11 +23,11 @@ def test_a_walk_is_smoothed_as_by_dense_matrices(drift):
     assert walk.mean == pytest.approx(root @ mean_of_u, abs=1e-8)
     assert walk.variance == pytest.approx(np.diag(root @ covariance_of_u @ root.T), rel=1e-8)
     assert walk.squares == pytest.approx(mean_of_u**2 + np.diag(covariance_of_u), rel=1e-6)
-    assert walk.log_determinant == pytest.approx(-np.linalg.slogdet(covariance_of_u)[1])
+    assert walk.log_determinant_ratio == pytest.approx(-np.linalg.slogdet(covariance_of_u)[1])
 
 
 def test_a_walk_over_no_years_is_empty():
     nothing = np.empty(0)
     walk = smooth_walk(step_variances(np.empty(0, np.int32), 1.0), nothing, nothing)
     assert [len(values) for values in walk[:3]] == [0, 0, 0]
-    assert walk.log_determinant == 0.0
+    assert walk.log_determinant_ratio == 0.0

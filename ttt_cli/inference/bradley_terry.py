@@ -41,23 +41,27 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
     """
     white = timeline.game_white.astype(np.int64)
     black = timeline.game_black.astype(np.int64)
-    nodes = max(timeline.n_nodes, 1)
     swap = white > black
-    ahead = np.where(swap, -1, 1) * timeline.ahead(white_advantage)
-    shifts, shift = np.unique(ahead, return_inverse=True)
-    pairs = np.minimum(white, black) * nodes + np.maximum(white, black)
-    rows, index = np.unique(pairs * max(len(shifts), 1) + shift, return_inverse=True)
-    ends, shift = np.divmod(rows, max(len(shifts), 1))
-    share = np.array([0.0, 0.5 if draws == "halves" else 1.0, 1.0])
-    of_white = timeline.weight * share[timeline.outcome]
-    of_black = timeline.weight * share[2 - timeline.outcome]
-    won, lost = np.where(swap, [of_black, of_white], [of_white, of_black])
+    shift_of_game = np.where(swap, -1, 1) * timeline.ahead(white_advantage)
+    shifts, shift_index = np.unique(shift_of_game, return_inverse=True)
+    # games of a pair with equal shifts are one row; its key is made of first, second and the index of the shift
+    nodes = max(timeline.n_nodes, 1)
+    n_shifts = max(len(shifts), 1)
+    pair_key = np.minimum(white, black) * nodes + np.maximum(white, black)
+    keys, row_of_game = np.unique(pair_key * n_shifts + shift_index, return_inverse=True)
+    pair_of_row, shift_of_row = np.divmod(keys, n_shifts)
+    first, second = np.divmod(pair_of_row, nodes)
+    share_won = np.array([0.0, 0.5 if draws == "halves" else 1.0, 1.0])  # by outcome
+    won_by_white = timeline.weight * share_won[timeline.outcome]
+    won_by_black = timeline.weight * share_won[2 - timeline.outcome]
+    won = np.where(swap, won_by_black, won_by_white)
+    lost = np.where(swap, won_by_white, won_by_black)
     return Comparisons(
-        first=(ends // nodes).astype(np.int32),
-        second=(ends % nodes).astype(np.int32),
-        shift=shifts[shift] / ELO_SCALE,
-        won=np.bincount(index, won, len(rows)).astype(np.float64),
-        lost=np.bincount(index, lost, len(rows)).astype(np.float64),
+        first=first.astype(np.int32),
+        second=second.astype(np.int32),
+        shift=shifts[shift_of_row] / ELO_SCALE,
+        won=np.bincount(row_of_game, won, len(keys)).astype(np.float64),
+        lost=np.bincount(row_of_game, lost, len(keys)).astype(np.float64),
     )
 
 
@@ -79,32 +83,36 @@ def leave_one_out(
     difference = rating[white] - rating[black] + shift / ELO_SCALE
     won = (timeline.outcome > 0).astype(np.float64)
     lost = (timeline.outcome < 2).astype(np.float64)
-    taken = np.minimum(timeline.weight, 1.0)
+    removed_weight = np.minimum(timeline.weight, 1.0)
     up = expit(difference - margin / ELO_SCALE)
     down = expit(difference + margin / ELO_SCALE)
     score = won * (1.0 - up) - lost * down
     curvature = -won * up * (1.0 - up) - lost * down * (1.0 - down)
     variance: Array = information.variances[white] + information.variances[black]
     variance -= 2.0 * information.covariances(white, black)
-    left = variance / (1.0 + taken * curvature * variance)
-    mean = difference - left * taken * score
+    cavity_variance = variance / (1.0 + removed_weight * curvature * variance)
+    cavity_mean = difference - cavity_variance * removed_weight * score
     points = np.linspace(-REACH, REACH, POINTS)
     densities = np.exp(-0.5 * points**2)
-    probabilities = np.zeros((len(mean), 3))
+    probabilities = np.zeros((len(cavity_mean), 3))
     for point, share in zip(points, densities / densities.sum(), strict=True):
-        elo_difference = ELO_SCALE * (mean + point * np.sqrt(left))
+        elo_difference = ELO_SCALE * (cavity_mean + point * np.sqrt(cavity_variance))
         probabilities += share * margin_probabilities(elo_difference, margin)
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
-FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
-ROUGH: Final = 0.1  # points: with a larger tolerance only steps count,
-STILL: Final = 0.01  # and must be below this: different starts then agree to 1e-7 nats a game
-EXACTNESS: Final = 1e-2  # of the first steps; later as exact as the slopes are small
-HALVINGS: Final = 40
+# Largest slope at a maximum, in games: expected scores are right to this.
+GRADIENT_TOL: Final = 1e-8
+# Points. With a larger tolerance than this only the length of the next step decides on convergence.
+COARSE_TOL: Final = 0.1
+# Points. It must then be below this, so that different starts agree to 1e-7 nats a game.
+COARSE_STEP_TOL: Final = 0.01
+# Relative accuracy of the first Newton steps; later ones are as accurate as the slopes are small.
+NEWTON_ACCURACY: Final = 1e-2
+HALVINGS: Final = 40  # of a step, at most
 ROUNDING: Final = 1e-9  # of a log density
-FARTHEST: Final = 5.0  # of a step, in units of the logistic scale
-SAFETY: Final = 1.1  # factor on the length of a step, computed to 1 %
+LONGEST_STEP: Final = 5.0  # natural units, the logistic scale
+SAFETY: Final = 1.1  # factor on the length of the next step, which is computed to 1 %
 
 # (rating, gradient, link_precision, node_precision) -> log density of each player's history. Adds to the gradient and
 # fills the precisions.
@@ -183,41 +191,70 @@ class Maximum:
 def maximise(
     posterior: LogDensity, start: Array, tol: float, max_sweeps: int, on_sweep: OnSweep | None
 ) -> Maximum:
-    """Optimise from `start` until all slopes are below `FLAT` and the next step below `tol` points.
+    """Optimise from `start` until all slopes are below `GRADIENT_TOL` and the next step below `tol` points.
 
-    With a `tol` above `ROUGH` only the step counts, against `STILL`: no curvature changes by more than a factor of e
-    over one natural unit. Steps are limited to `FARTHEST`, since the density is flat far from its maximum.
+    With a `tol` above `COARSE_TOL` only the step counts, against `COARSE_STEP_TOL`: no curvature changes by more than a
+    factor of e over one natural unit. Steps are limited to `LONGEST_STEP`, since the density is flat far from its
+    maximum.
     """
     rating = start
     value = posterior.at(start)
-    step = posterior.step(EXACTNESS)
+    step = posterior.step(NEWTON_ACCURACY)
     trace: list[tuple[float, float]] = []
-    rough = tol > ROUGH
     converged = False
     remaining = np.inf
     while not converged and len(trace) < max_sweeps:
-        step = step * min(1.0, FARTHEST / max(largest(step), FARTHEST))
-        start = rating
-        least = value - ROUNDING * abs(value)
-        rise = dot(posterior.gradient, step)
-        for _ in range(HALVINGS):  # until the concave density does not fall
-            rating = start + step
-            moved = step
-            value = posterior.at(rating)
-            if dot(posterior.gradient, step) >= -0.5 * rise and value >= least:
-                break
-            rise = 0.5 * rise
-            step = 0.5 * step
+        moved = _line_search(posterior, rating, value, _shortened(step))
+        rating = moved.rating
+        value = moved.value
         slope = largest(posterior.gradient)
-        step = posterior.step(min(EXACTNESS, slope))
+        step = posterior.step(min(NEWTON_ACCURACY, slope))
         remaining = SAFETY * largest(step) * ELO_SCALE
-        converged = remaining < STILL if rough else slope <= FLAT and remaining < tol
-        trace.append((largest(moved) * ELO_SCALE, remaining))
+        converged = _has_converged(slope, remaining, tol)
+        trace.append((largest(moved.step) * ELO_SCALE, remaining))
         if on_sweep:
             on_sweep(len(trace), *trace[-1])
         if not np.isfinite(remaining):
             break
     return Maximum(rating, value, Status(converged, len(trace), remaining), tuple(trace))
+
+
+def _has_converged(slope: float, remaining: float, tol: float) -> bool:
+    """Whether a maximum is reached: by the largest slope and the length of the next step, `remaining`, points."""
+    if tol > COARSE_TOL:
+        return remaining < COARSE_STEP_TOL
+    return slope <= GRADIENT_TOL and remaining < tol
+
+
+def _shortened(step: Array) -> Array:
+    """The step, scaled down to `LONGEST_STEP` where it is longer."""
+    length = largest(step)
+    return step * (LONGEST_STEP / length) if length > LONGEST_STEP else step
+
+
+class _Moved(NamedTuple):
+    """Ratings after a step, the log density there, and the step."""
+
+    rating: Array
+    value: float
+    step: Array
+
+
+def _line_search(posterior: LogDensity, start: Array, value: float, step: Array) -> _Moved:
+    """Halve the step until the density, which is concave, does not fall along it; `value` is that at `start`.
+
+    The gradient of the posterior is then that at the new ratings.
+    """
+    least = value - ROUNDING * abs(value)
+    rise = dot(posterior.gradient, step)
+    for _ in range(HALVINGS):
+        rating = start + step
+        moved = _Moved(rating, posterior.at(rating), step)
+        if dot(posterior.gradient, step) >= -0.5 * rise and moved.value >= least:
+            break
+        rise = 0.5 * rise
+        step = 0.5 * step
+    return moved
 
 
 @dataclass(frozen=True)
@@ -286,17 +323,21 @@ class PlayerYears:
     def across_gaps(self, values: Array, timeline: Timeline) -> Array:
         """Interpolate `values` (nodes here,) linearly in time over inactive nodes."""
         player = timeline.node_player[self.nodes]
-        order = np.argsort(player, kind="stable")
+        order = np.argsort(player, kind="stable")  # by player, then time
         player = player[order]
         active = self.active[order]
-        owner = np.concatenate([[-1], player[active], [-1]])  # of the active nodes
-        earlier = np.cumsum(active)
-        inside = ~active & (owner[earlier] == player) & (owner[earlier + 1] == player)
+        # players of the active nodes, with nobody before the first and after the last
+        player_of_active = np.concatenate([[-1], player[active], [-1]])
+        n_active_before = np.cumsum(active)
+        is_same_before = player_of_active[n_active_before] == player
+        is_same_after = player_of_active[n_active_before + 1] == player
+        is_gap = ~active & is_same_before & is_same_after
+        # time runs on from player to player: one interpolation serves all, since gaps have active nodes on both sides
         time = np.cumsum(timeline.gap_years[self.nodes][order])
-        straight = values.copy()
-        if inside.any():
-            straight[order[inside]] = np.interp(time[inside], time[active], values[order][active])
-        return straight
+        interpolated = values.copy()
+        if is_gap.any():
+            interpolated[order[is_gap]] = np.interp(time[is_gap], time[active], values[order][active])
+        return interpolated
 
     def notes(self, timeline: Timeline) -> tuple[str, ...]:
         """Notes on unrated players and unconnected groups."""
@@ -360,7 +401,10 @@ def initial_ratings(timeline: Timeline, start: Fit | None) -> Array:
 
 
 def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array]:
-    """Variances (nodes,) and covariances with the previous node, other players fixed; `diagonal` excludes own links."""
+    """Variances (nodes,) and covariances with the previous node, other players fixed.
+
+    `diagonal` (nodes,): information on each node without that of the links to the player's other nodes.
+    """
     from ttt_cli.kernels.ep.chains import smooth, smoothed
 
     with np.errstate(divide="ignore"):
@@ -372,8 +416,10 @@ def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array
     following[previous[later]] = later
     chains = Chains(np.zeros(0, np.int64), previous, following, np.zeros(n), link_variance)
     messages = Messages(*np.zeros((3, n, 2)))
-    (mean, sd, covariance) = np.empty((3, n))
-    messages.marginal[:, 0] = diagonal
+    mean, sd, covariance = np.empty((3, n))
+    messages.marginal[:, 0] = (
+        diagonal  # before smoothing that of the sites alone, after it that of the marginals
+    )
     smooth(0, n, chains, messages)
     smoothed(0, chains, messages, mean, sd, covariance)
     return sd**2, covariance

@@ -1,6 +1,6 @@
-"""Games as links: two players who meet, equal games merged into one with a weight.
+"""Games as the smoothing models process them: those of two players merged, others as links of any number of variables.
 
-This is the form in which the smoothing models process a timeline (`docs/architecture.md`).
+Equal games of two players are merged into one with a weight. A link is a row of coefficients over variables.
 """
 
 from collections.abc import Sequence
@@ -25,12 +25,14 @@ class MergedGames:
     | name | shape | unit | |
     |---|---|---|---|
     | games | | | as kernels take them; a weight w means w equal games |
-    | balance | (games,) | games | the weight of those in which `first` had White less that of the others |
-    | | | | where colours are unknown their weight, 0 if these do not count and on neutral ground |
-    | handicap | (games, 2 + terms) | Elo points, 1, ... | of `first`, -1 on neutral ground, values of covariates |
-    | | (0, 2 + terms) | | the same where no game has any |
+    | balance | (games,) | games | weight of the games in which `first` had White less that of those with Black |
+    | handicap | (games, 2 + terms) | | see below; (0, 2 + terms) where no game has a handicap |
     | colours | | | whether games that differ in colours alone are kept apart |
     | terms | | | covariates that count |
+
+    In `balance` games with unknown colours count with their whole weight if colours matter, else with 0; games on
+    neutral ground count with 0. Columns of `handicap`: 0: Elo points given to `first`; 1: -1 where White's advantage
+    does not apply, else 0; from 2 on: the values of covariates for `first`.
     """
 
     games: Pairings
@@ -49,7 +51,7 @@ class MergedGames:
 
 
 class OrientedGames(NamedTuple):
-    """Games before merging, (games,) each: of those that count as equal to their mirror image one of the two.
+    """Games before merging, (games,) each. A game that equals its mirror image is stored in one orientation only.
 
     | name | unit | |
     |---|---|---|
@@ -77,11 +79,12 @@ def merge_games(timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = (
 
     sides = timeline.distinct_sides
     oriented = _oriented(timeline, sides, timeline.covariate_columns(terms), colours=colours)
-    handicaps, level = distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates)
+    handicaps = _distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates)
+    handicap_index = handicaps.of_game
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
     code = (oriented.outcome + unknown).astype(np.uint8)
-    games = oriented.first, oriented.second, code, level
-    order = _order(timeline, code, level)
+    games = oriented.first, oriented.second, code, handicap_index
+    order = _order(timeline, code, handicap_index)
     spare = np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     distinct = sort_pairs(timeline.node_start, timeline.game_start, *games, order, spare, start)
@@ -93,9 +96,13 @@ def merge_games(timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = (
         weight=np.empty(distinct),
     )
     balance = np.empty(distinct)
-    levels = np.empty(distinct if len(level) else 0, np.int32)
-    merge_pairs(timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, levels)
-    return MergedGames(pairs, balance, handicaps[levels], colours, terms)
+    merged_index = np.empty(
+        distinct if len(handicap_index) else 0, np.int32
+    )  # of handicaps, by distinct game
+    merge_pairs(
+        timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, merged_index
+    )
+    return MergedGames(pairs, balance, handicaps.handicap[merged_index], colours, terms)
 
 
 def _oriented(
@@ -106,11 +113,12 @@ def _oriented(
     second = timeline.game_black
     outcome = timeline.outcome
     offset = timeline.offset
-    counted = np.abs(sides) if colours else np.maximum(sides, 0)
-    balance = timeline.weight if counted.all() else counted * timeline.weight
+    counts_in_balance = sides != NEUTRAL if colours else sides == KNOWN
+    balance = timeline.weight if counts_in_balance.all() else counts_in_balance * timeline.weight
     if colours and np.all(sides == KNOWN):
         return OrientedGames(first, second, outcome, offset, balance, covariates)
-    swap = (first > second) & ((sides != KNOWN) | (not colours))
+    equals_mirror_image = (sides != KNOWN) | (not colours)
+    swap = (first > second) & equals_mirror_image
     return OrientedGames(
         first=np.where(swap, second, first),
         second=np.where(swap, first, second),
@@ -121,48 +129,63 @@ def _oriented(
     )
 
 
-def _order(timeline: Timeline, code: NDArray[np.uint8], level: Ids) -> Ids:
-    """Games in the order from which `sort_pairs` sorts on: by level and code within periods, if there are levels."""
-    if not len(level):
+def _order(timeline: Timeline, code: NDArray[np.uint8], handicap_index: Ids) -> Ids:
+    """Games in the order from which `sort_pairs` sorts on: by handicap and code within periods, if there are any."""
+    if not len(handicap_index):
         return np.arange(timeline.n_games, dtype=np.int32)
     games_of_periods = np.diff(timeline.game_start)  # a slice has those of its own periods alone
     period = np.repeat(np.arange(len(games_of_periods)), games_of_periods)
-    return np.lexsort((code, level, period)).astype(np.int32)
+    return np.lexsort((code, handicap_index, period)).astype(np.int32)
 
 
-def distinct_handicaps(offset: Array, neutral: Mask | bool, covariates: Array) -> tuple[Array, Ids]:
-    """The distinct handicaps (levels, 2 + terms), as in `MergedGames`, and the level (games,) of each game.
+class _DistinctHandicaps(NamedTuple):
+    """The distinct handicaps, as in `MergedGames`, and which of them each game has; none where no game has any.
 
-    `covariates`: (games, terms). There are no levels where no game has a handicap.
+    | name | shape |
+    |---|---|
+    | handicap | (distinct, 2 + terms) |
+    | of_game | (games,), indices of these |
     """
+
+    handicap: Array
+    of_game: Ids
+
+
+def _distinct_handicaps(offset: Array, neutral: Mask | bool, covariates: Array) -> _DistinctHandicaps:
+    """Number the distinct handicaps; `covariates`: (games, terms)."""
     if not covariates.any():
-        handicaps, level = _distinct_without_covariates(offset, neutral)
-        return np.hstack([handicaps, np.zeros((len(handicaps), covariates.shape[1]))]), level
+        without_covariates = _distinct_without_covariates(offset, neutral)
+        handicap = without_covariates.handicap
+        zeros = np.zeros((len(handicap), covariates.shape[1]))
+        return _DistinctHandicaps(np.hstack([handicap, zeros]), without_covariates.of_game)
     by_advantage = np.broadcast_to(-1.0 * np.asarray(neutral), len(offset))
-    handicaps = np.column_stack([offset, by_advantage, covariates]) + 0.0  # -0 is 0
-    number = np.zeros(len(offset), np.int64)
-    first = np.zeros(1, np.int64)
-    for column in handicaps.T:
-        values, value = np.unique(column, return_inverse=True)
-        _, first, number = np.unique(number * len(values) + value, return_index=True, return_inverse=True)
-    return handicaps[first], number.astype(np.int32)
+    handicap_of_game = np.column_stack([offset, by_advantage, covariates]) + 0.0  # -0 is 0
+    # numbers of the distinct rows by the first columns, one column more at a time
+    index = np.zeros(len(offset), np.int64)
+    first_game = np.zeros(1, np.int64)
+    for column in handicap_of_game.T:
+        values, value_index = np.unique(column, return_inverse=True)
+        row_and_value = index * len(values) + value_index
+        _, first_game, index = np.unique(row_and_value, return_index=True, return_inverse=True)
+    return _DistinctHandicaps(handicap_of_game[first_game], index.astype(np.int32))
 
 
-def _distinct_without_covariates(offset: Array, neutral: Mask | bool) -> tuple[Array, Ids]:
-    """The distinct handicaps (levels, 2), as in `MergedGames`, none first, and the level (games,) of each game.
+def _distinct_without_covariates(offset: Array, neutral: Mask | bool) -> _DistinctHandicaps:
+    """Number the distinct handicaps of games without covariates, (distinct, 2).
 
-    There are no levels where no game has a handicap.
+    A game without a handicap is put before all others, so that the first handicap is always none.
     """
     if not (offset.any() or np.any(neutral)):
-        return np.zeros((0, 2)), np.empty(0, np.int32)
-    offsets, index = np.unique(np.append(0.0, offset), return_inverse=True)
-    has_none = index == index[0]
+        return _DistinctHandicaps(np.zeros((0, 2)), np.empty(0, np.int32))
+    offsets, offset_index = np.unique(np.append(0.0, offset), return_inverse=True)
+    has_no_offset = offset_index == offset_index[0]
     on_neutral_ground = np.append(False, np.broadcast_to(neutral, len(offset)))
     # a code for each handicap: twice the index of its offset, or -2 to come first, and 1 more on neutral ground
-    codes, level = np.unique(np.where(has_none, -2, 2 * index) + on_neutral_ground, return_inverse=True)
+    code_of_game = np.where(has_no_offset, -2, 2 * offset_index) + on_neutral_ground
+    codes, index = np.unique(code_of_game, return_inverse=True)
     points = np.where(codes < 0, 0.0, offsets[codes // 2])
     by_advantage = -1.0 * (codes % 2)
-    return np.stack([points, by_advantage], axis=1), level[1:].astype(np.int32)
+    return _DistinctHandicaps(np.stack([points, by_advantage], axis=1), index[1:].astype(np.int32))
 
 
 def points_given(handicap: Array, unit: float, advantage: float, covariates: Sequence[float] = ()) -> Array:

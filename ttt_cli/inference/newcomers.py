@@ -163,7 +163,7 @@ class Newcomers:
         """Update m from the messages of newcomers; returns what their first nodes receive."""
         information, score = np.stack(messages)[:, self.calendar_index]
         walk = smooth_walk(self._step_variances, information, score)
-        integral = float(score @ walk.mean - walk.log_determinant)
+        integral = float(score @ walk.mean - walk.log_determinant_ratio)
         self.posterior = MeanPosterior(walk.mean, walk.variance, walk.squares, integral)
         return MeanBeliefs(self._of_calendar(walk.mean), self._of_calendar(walk.variance))
 
@@ -173,8 +173,8 @@ class Newcomers:
         precision = np.eye(len(root)) + root.T * information @ root
         return np.asarray(root @ np.linalg.solve(precision, root.T))
 
-    def received(self, deviance: float) -> None:
-        """Complete the contribution to log Z with -2 times that of the first nodes."""
+    def complete_evidence(self, deviance: float) -> None:
+        """Complete the contribution to log Z; `deviance`: -2 times the contribution of the first nodes."""
         self.log_evidence = 0.5 * (self.posterior.integral - deviance)
 
     def collect(self, levels: Sequence[SliceLevels]) -> None:

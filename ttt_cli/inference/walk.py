@@ -25,13 +25,13 @@ class SmoothedWalk(NamedTuple):
     |---|---|---|
     | mean, variance | (years,) | of the walk |
     | squares | (years,) | expected squares of the steps, over their prior variances |
-    | log_determinant | | log det (P + F) - log det P, P the precision of the prior, F of the information |
+    | log_determinant_ratio | | log |P + F| - log |P|, P the precision of the prior, F of the information |
     """
 
     mean: Array
     variance: Array
     squares: Array
-    log_determinant: float
+    log_determinant_ratio: float
 
 
 def smooth_walk(variances: Array, information: Array, weighted: Array) -> SmoothedWalk:
@@ -51,7 +51,7 @@ def smooth_walk(variances: Array, information: Array, weighted: Array) -> Smooth
         mean,
         variance,
         _step_squares(mean, variances, before.precision + information, information + after.precision),
-        log_determinant=float(np.log1p(information / before.precision).sum()),
+        log_determinant_ratio=float(np.log1p(information / before.precision).sum()),
     )
 
 

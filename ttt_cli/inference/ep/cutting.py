@@ -49,10 +49,14 @@ class StartSites(NamedTuple):
 class SliceInput:
     """The input of a slice: a range of periods with its own numbers of nodes and games.
 
-    The first node is `chains.node_start[0]`: 0 if the slice is the whole timeline, else 1. Then node 0 stands for all
-    nodes of earlier slices, and the number after a quantity's last node for all of later ones. The latter is also the
-    variable of node 0 of the next quantity, and after the last quantity in no array. So whoever follows `chains` looks
-    a neighbour up only if its number is within the range of the quantity (`begin <= s < end` in kernels).
+    The first node is `chains.node_start[0]`: 0 if the slice is the whole timeline. Else it is 1, and its k nodes are
+    numbered from 1; variables are, for each quantity (skill, draw margin),
+
+        [past | n1 ... nk] [past | n1 ... nk]
+
+    where `past` (node 0) stands for all nodes of earlier slices. A neighbour in a later slice has the number k + 1 and
+    must not be indexed: that is the `past` of the next quantity, or after the end of all arrays. So whoever follows
+    `chains` looks a neighbour up only if its number is in the range of the quantity (`begin <= s < end` in kernels).
 
     | name | shape | unit | |
     |---|---|---|---|
@@ -87,7 +91,7 @@ class SliceInput:
 
 
 class Piece(NamedTuple):
-    """A slice, and the players of its segments."""
+    """A slice, and the players of its segments. `Pieces` yields the slices alone."""
 
     slice_input: SliceInput
     players: Ids
@@ -105,12 +109,12 @@ class Pieces(Protocol):
     |---|---|---|
     | timeline | | all nodes and games |
     | cuts | | the first period of each slice of time, and the end of the last |
-    | widest | points | the largest sd of a variable before any game |
+    | largest_prior_sd | points | the largest sd of a variable before any game |
     """
 
     timeline: Timeline
     cuts: list[int]
-    widest: float
+    largest_prior_sd: float
 
     @property
     def borders(self) -> Borders:
@@ -204,8 +208,8 @@ class SliceRange(NamedTuple):
         return slice(self.node, self.node_end)
 
     @property
-    def before(self) -> np.int32:
-        """Numbers of nodes in the timeline less those in the slice, where node 0 stands for all before."""
+    def node_offset(self) -> np.int32:
+        """Number of a node in the timeline less that in the slice, where node 0 stands for all before."""
         return np.int32(self.node - 1)
 
     @property
@@ -247,7 +251,7 @@ class Cutter:
         self._guess = guess
         self._newcomers = priors[0].newcomers
         self._steps = prior_steps(timeline, priors)
-        self.widest = self._steps.largest_sd
+        self.largest_prior_sd = self._steps.largest_sd
         _, self._period_year = calendar(timeline)
         self._border_steps: list[BorderSteps] = []
 
@@ -264,6 +268,7 @@ class Cutter:
         return borders_of(self._border_steps)
 
     def __iter__(self) -> Iterator[SliceInput]:
+        """Make the slices in the order of time. The borders are complete once the last one has been made."""
         self._border_steps = []
         quantities = len(self._steps.mean)
         latest = np.full((quantities, len(self.timeline.players)), -1, np.int32)  # segment of each player
@@ -329,7 +334,7 @@ class Cutter:
         previous = _numbered(ends.previous, bounds, ends.crosses_past, PAST_NODE)
         following = _numbered(ends.following, bounds, ends.crosses_future, future_node)
         return Chains(
-            self.timeline.node_start[bounds.period : bounds.period_end + 1] - bounds.before,
+            self.timeline.node_start[bounds.period : bounds.period_end + 1] - bounds.node_offset,
             _flat(_of_quantities(previous, offset)),
             _flat(_of_quantities(following, offset)),
             _flat(self._steps.mean[:, bounds.nodes]),
@@ -347,7 +352,7 @@ class Cutter:
         )
         merged = self._merged(part)
         pairings = merged.games._replace(
-            first=merged.games.first - bounds.before, second=merged.games.second - bounds.before
+            first=merged.games.first - bounds.node_offset, second=merged.games.second - bounds.node_offset
         )
         return PeriodGames(replace(merged, games=pairings), part.game_start)
 
@@ -453,7 +458,10 @@ def _crossing_first(player: Ids, crosses: Mask) -> PlayerRanks:
 
 
 def _ends_of_segments(is_end: Mask, ranks: PlayerRanks) -> Ids:
-    """Of the nodes at one end of chains in the slice those of segments, in their order."""
+    """The nodes of a mask that are of segments, in the order of these.
+
+    `is_end`: nodes at one end of the chains in the slice. Each player has exactly one such node in a slice.
+    """
     nodes = np.flatnonzero(is_end)
     return nodes[np.argsort(ranks.number[nodes])][: len(ranks.crossing)].astype(np.int32)
 
@@ -467,7 +475,7 @@ class Unplayed:
         self._count = max(1, min(count, len(timeline.players)))
         self._newcomers = priors[0].newcomers
         self._steps = prior_steps(self.timeline, priors)
-        self.widest = self._steps.largest_sd
+        self.largest_prior_sd = self._steps.largest_sd
         _, self._period_year = calendar(self.timeline)
 
     @property
@@ -508,7 +516,7 @@ def _of_quantities(nodes: Ids, offset: Ids) -> Ids:
 
 def _numbered(nodes: Ids, bounds: SliceRange, crosses: Mask, elsewhere: int) -> Ids:
     """Numbers in a slice of nodes of the timeline, `elsewhere` where they are in another one; -1 stays."""
-    numbers = np.where(crosses, np.int32(elsewhere), nodes - bounds.before)
+    numbers = np.where(crosses, np.int32(elsewhere), nodes - bounds.node_offset)
     return np.where(nodes < 0, np.int32(-1), numbers)
 
 

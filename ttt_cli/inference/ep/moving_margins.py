@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
     from ttt_cli.inference.ep.category_margins import PosteriorOfCategories
 
-FARTHEST: Final = 0.5  # of a step of the walk
+LONGEST_STEP: Final = 0.5  # of a step of the walk
 EARLIER: Final = 3  # steps that accelerate one
 REGULAR: Final = 1e-6  # of the largest singular value of earlier moves: smaller ones do not accelerate
 
@@ -94,14 +94,14 @@ class YearWalk:
         return np.append(by_prior, np.sqrt(information) * move)
 
     def _limited(self, move: Array) -> Array:
-        most = max(largest(move), FARTHEST)
-        return np.asarray(move * min(1.0, FARTHEST / most))
+        most = max(largest(move), LONGEST_STEP)
+        return np.asarray(move * min(1.0, LONGEST_STEP / most))
 
     def log_evidence(self, information: Array) -> float:
         """Contribution of the walk to the log-evidence: log|P|/2 - log|P + F|/2 - theta'P theta/2."""
-        log_determinant = self._smoothed(information, np.zeros(len(information))).log_determinant
+        log_determinant_ratio = self._smoothed(information, np.zeros(len(information))).log_determinant_ratio
         squares = float((np.diff(self.theta, prepend=0.0) ** 2 / self._variances).sum())
-        return -0.5 * (squares + log_determinant)
+        return -0.5 * (squares + log_determinant_ratio)
 
     def variance(self, information: Array) -> Array:
         """Variance (years,) of theta."""
@@ -159,10 +159,9 @@ class Posterior(Protocol):
 class SliceMargins:
     """Draw margins of the games of a slice, `margin` (games,), points, which is filled here.
 
-    That is the array in the rule of the games (`pairs.PairGames.rule`), whose margins so are set here.
-
-    `period_year` (periods,) is the index of each period's year among `years`. With margins per player, counted from
-    `play.margin`, the means of newcomers (`debuts`) follow the years instead.
+    `margin` is the same array as `PairGames.rule.margin`: `apply` changes it in place. `period_year` (periods,) is the
+    index of each period's year among `years`. With margins per player, theta moves the prior means of newcomers'
+    margins (`debuts`), and `margin` stays at `play.margin`.
     """
 
     def __init__(
@@ -180,11 +179,11 @@ class SliceMargins:
         self._games = games
         self._play = play
         self._years = years
-        count = np.bincount(period_year, np.diff(games.start), years).astype(
-            np.int64
-        )  # of games, which are in order
-        self._count = count
-        self._start = np.cumsum(count) - count
+        games_of_years = np.bincount(period_year, np.diff(games.start), years)
+        self._count = games_of_years.astype(np.int64)
+        self._start = (
+            np.cumsum(self._count) - self._count
+        )  # the first game of each year; games are in their order
         self._wider = storage.zeros("wider", (len(margin) if play.margin_strength else 0,), np.float64)
         self._wider[:] = 1.0
         scored = len(margin) if play.margin_drift and debuts is None else 0
@@ -248,9 +247,8 @@ class SliceMargins:
         by_mean = slopes.by_mean[self.debuts.variable]
         by_variance = slopes.by_variance[self.debuts.variable]
         margin = by_year[year]
-        curvature = (
-            by_mean**2 - 2.0 * by_variance
-        )  # minus the second derivative in the mean, by the heat equation
+        # minus the second derivative in the mean, by the heat equation
+        curvature = by_mean**2 - 2.0 * by_variance
         information = margin**2 * np.maximum(curvature, 0.0)
         return YearScores(
             np.asarray(np.bincount(year, margin * by_mean, self._years), np.float64),
@@ -521,11 +519,18 @@ class MovingMargins:
         return np.asarray(self._play.margin * np.exp(self.walk.theta))
 
     def _level(self, margins: MarginsOfSlices | PosteriorOfCategories) -> Array:
-        """Levels l_t (years,), points: of years without games that of the last year before; 0 without any games."""
+        """Levels l_t (years,), points: means of the strengths of a year's games.
+
+        Years without games have the level of the last year before that has any, those before all games the level of the
+        first year with games; 0 without any games.
+        """
         weight, total = margins.strengths()
         played = weight > 0.0
-        latest = np.maximum.accumulate(np.where(played, np.arange(len(weight)), played.argmax()))
-        return np.asarray((total / np.where(played, weight, 1.0))[latest])
+        level = total / np.where(played, weight, 1.0)
+        first_played = played.argmax()
+        year_if_played = np.where(played, np.arange(len(weight)), first_played)
+        last_played = np.maximum.accumulate(year_if_played)
+        return np.asarray(level[last_played])
 
     def _information_of(self, margins: MarginsOfSlices) -> Array:
         """Fisher information (years,) of theta."""

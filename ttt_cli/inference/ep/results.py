@@ -1,4 +1,8 @@
-"""What a slice tells after its sweeps: its share of the evidence, and beliefs about its nodes."""
+"""What a fit takes from a slice after its sweeps: its share of the evidence, and beliefs about its nodes.
+
+T is the precision of the chains with their priors, L that of the games. A = T + L is the joint precision, and
+M = T + diag(L) that of the chains with the diagonal of L alone.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +121,7 @@ def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) 
     if newcomers and state.newcomers:
         state.newcomers.add_shared(newcomers.shared(state.newcomers.total(x)), x, image)
     np.negative(image, out=state.workspace.residual)
-    solve_chains(state, 0.0, 0.0, state.workspace.descent)
+    solve_chains(state, beta=0.0, alpha=0.0, descent=state.workspace.descent)
     return np.array(state.workspace.z)
 
 

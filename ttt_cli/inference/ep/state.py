@@ -54,13 +54,14 @@ class SliceState:
     | widest | (variables,) | prior variance of each, without any game, points^2 |
     | pairs | | games between two players |
     | links | | games of other kinds, if there are any |
-    | margins | | draw margins of games, if they move |
+    | margins | | draw margins of games, whether they move or not |
     | newcomers | | newcomers, if their mean moves |
     | workspace | | buffers of the joint means |
     | beliefs | (variables, 2) | mean and sd before this sweep, points; none between sweeps in memory |
     | moves | (variables, 2) | moves of means and sds in earlier sweeps, points |
     | guess | (variables, 2) | marginals that a fit begins with, or None |
     | folder | | where the sites are saved after every sweep, or None |
+    | frees_beliefs | | whether `beliefs` take no memory between sweeps: in memory, but not in files |
     """
 
     number: int
@@ -223,7 +224,7 @@ def make_state(
     if slice_input.newcomers:
         newcomers = SliceNewcomers(
             slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, storage,
-            levels=slice_input.links is None,
+            levels=slice_input.links is None,  # levels of years are free only if all games compare skills
         )  # fmt: skip
     state = SliceState(
         number=slice_input.number,

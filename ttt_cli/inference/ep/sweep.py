@@ -31,8 +31,9 @@ from ttt_cli.support.arrays import Array
 
 ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
 EARLY: Final = 3  # sweeps, in which margins of all games follow half a sweep, too
-SMALL: Final = 0.02  # of the largest move: what an earlier move counts at least, for the rate of a mean or sd
-DECAY: Final = 0.3  # the same, of the move before
+# For the rate at which a mean or sd converges (`chains.moves_to_come`):
+SMALL: Final = 0.02  # an earlier move counts as at least this times the largest one
+DECAY: Final = 0.3  # and as at least this times the one that was stored before
 
 
 class MeansMove(NamedTuple):
@@ -87,9 +88,10 @@ class Propagation:
 
     | name | |
     |---|---|
-    | exchange | steps in all slices |
+    | exchange | does steps in all slices |
     | newcomers | newcomers' mean, if it moves |
-    | margins, moving | draw margins of all slices, and how they move |
+    | margins | draw margins of all slices |
+    | moving | how these follow the years and the players' strength |
     | solver | of the joint means |
     """
 
@@ -106,9 +108,9 @@ class Propagation:
         self.newcomers = newcomers
         self.margins = MarginsOfAllSlices(self.exchange)
         self.moving = MovingMargins(pieces.timeline, play, margins_from)
-        self.solver = JointSolver(self.exchange, newcomers, pieces.widest)
+        self.solver = JointSolver(self.exchange, newcomers, pieces.largest_prior_sd)
         self._offsets = play.offsets
-        self._rounding = ROUNDING * pieces.widest
+        self._rounding = ROUNDING * pieces.largest_prior_sd
         self._with_games = pieces.timeline.n_games > 0 or links is not None
         self._sweeps = 0
         self._last_move = 0.0
@@ -127,13 +129,14 @@ class Propagation:
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward; then the joint means, to which slices move unless the pace is PLAIN."""
         swept = self._pass_messages(pace)
-        arrived = self._smoothed([part.maps for part in swept])
+        arrived = self._exchange_maps([part.maps for part in swept])
         means = self._move_to_joint_means(arrived, pace)
         margins = self._follow_margins(means.unsmoothed)
         ends = self._end(margins.unsmoothed)
         moved = max(*(end.largest for end in ends), margins.move.largest)
         ahead = max(*(end.ahead for end in ends), margins.move.ahead)
-        self._decay = 0.0 if self._last_move == 0.0 else DECAY
+        has_earlier_moves = self._last_move != 0.0
+        self._decay = DECAY if has_earlier_moves else 0.0
         self._last_move = moved
         change = max(means.largest, moved)
         return Sweep(
@@ -151,8 +154,12 @@ class Propagation:
         self._sweeps += 1
         return self.exchange.scatter(messages.other_half, self.exchange.borders.exchanged(sent), pace)
 
-    def _smoothed(self, maps: Sequence[Array]) -> Array:
-        """What arrives at segments with these maps, once newcomers have received the messages about their mean."""
+    def _exchange_maps(self, maps: Sequence[Array]) -> Array:
+        """Compose the maps of all slices along the chains; returns the messages that arrive at segments.
+
+        If the mean of newcomers moves, this also smooths all slices, updates that mean, and sets the priors of
+        newcomers by it; the maps are then gathered again.
+        """
         if self.newcomers:
             self.exchange.scatter(messages.smooth, self.exchange.borders.smoothed(np.concatenate(maps)))
             self._update_newcomers(self.newcomers)
@@ -160,12 +167,14 @@ class Propagation:
         return self.exchange.borders.smoothed(np.concatenate(maps))
 
     def _update_newcomers(self, newcomers: Newcomers) -> None:
+        """Update the mean by the smoothed messages of all newcomers, and set their priors by it."""
         reported = np.sum(self.exchange.broadcast(messages.newcomer_messages), axis=0)
         beliefs = newcomers.update(NewcomerMessages(*reported))
-        newcomers.received(math.fsum(self.exchange.broadcast(messages.receive_newcomers, beliefs)))
+        newcomers.complete_evidence(math.fsum(self.exchange.broadcast(messages.receive_newcomers, beliefs)))
 
     def _smooth(self, maps: Sequence[Array]) -> None:
-        self.exchange.scatter(messages.smooth, self._smoothed(maps))
+        """Smooth all slices; `maps`: of their sites."""
+        self.exchange.scatter(messages.smooth, self._exchange_maps(maps))
 
     def _move_to_joint_means(self, arrived: Array, pace: Pace) -> MeansMove:
         """Smooth, and solve for the joint means; move there unless the pace is PLAIN, which only wants the distance.
@@ -195,4 +204,4 @@ class Propagation:
         least = SMALL * self._last_move
         if unsmoothed is None:
             return self.exchange.broadcast(messages.end_sweep, None, least, self._decay)
-        return self.exchange.scatter(messages.end_sweep, self._smoothed(unsmoothed), least, self._decay)
+        return self.exchange.scatter(messages.end_sweep, self._exchange_maps(unsmoothed), least, self._decay)

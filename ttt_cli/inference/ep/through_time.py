@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from pydantic import ValidationInfo, field_validator
@@ -34,8 +34,9 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
-# of the margins before any game, points: log Z is flat there and right to 1e-10, or 1e-5 where newcomers' margins move
-NOTHING_TOL = 1e-3
+# Points, of draw margins before any game: log Z is flat there and right to 1e-10, or to 1e-5 where newcomers' margins
+# move.
+TOL_WITHOUT_GAMES: Final = 1e-3
 
 
 class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
@@ -103,9 +104,16 @@ def fit_through_time(
 
 @dataclass(frozen=True)
 class ThroughTime:
-    """A timeline, what a system believes of its quantities, made anew for each inference, and how games are played.
+    """What both systems fit: a timeline, priors, and how games are played.
 
-    `links`: games of other kinds than two players, if there are any. `offsets`: of categories of games.
+    | name | |
+    |---|---|
+    | timeline | all games of two players |
+    | params | as configured |
+    | priors | makes the prior of each quantity of a node, by name; a factory, since an inference changes priors |
+    | play | how games are played; its offsets are replaced for each inference |
+    | links | games of other kinds than two players, if there are any |
+    | offsets | of categories of games |
     """
 
     timeline: Timeline
@@ -202,7 +210,7 @@ class ThroughTime:
         return inference
 
     def empty_evidence(
-        self, placement: Placement | None, threads: int | None, tol: float = NOTHING_TOL
+        self, placement: Placement | None, threads: int | None, tol: float = TOL_WITHOUT_GAMES
     ) -> float:
         """The log-evidence if nobody had played a game: of the factors that keep draw margins positive."""
         if placement:
@@ -412,7 +420,10 @@ def _sliced_fits(
 
 
 def _checkpoint(shared: ThroughTime, scratch: Path, priors: Mapping[str, RandomWalk]) -> Checkpoint:
-    """The saved sites of a fit; those of one that estimates offsets are of any, named by nan."""
+    """The saved sites of a fit.
+
+    A fit that estimates offsets has one checkpoint for all their values: the offsets in its key are NaN.
+    """
     play = replace(shared.play, offsets=shared.given_offsets)
     return Checkpoint(scratch, shared.timeline, list(priors.values()), play, shared.term_names)
 
