@@ -23,9 +23,9 @@ from ttt_cli.games.table import Games
 from ttt_cli.reading.sources import Named
 from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run, open_run, run_path
-from ttt_cli.runs.write import check_destination, check_space, memory_run, write_run, writing
+from ttt_cli.runs.write import check_destination, check_space, memory_run, write_lock, write_run
 from ttt_cli.support.errors import ConfigError, DataError, suggested
-from ttt_cli.support.outputs import PAGE, PICTURE, check_output, marked_picture
+from ttt_cli.support.outputs import PAGE, PICTURE, check_output
 from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
 from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import registry
@@ -104,7 +104,7 @@ def fit(
         raise TypeError("give overrides to configure(), not beside its result")
     resolved = config if isinstance(config, Resolved) else configure(config, **overrides)
     output = None if output is None else run_path(output)
-    with writing(output):
+    with write_lock(output):
         if output is not None:
             check_destination(output)
         if not isinstance(games, Games):
@@ -136,7 +136,7 @@ def update(
     """
     old_run = _opened(run, [POINTS])
     destination = old_run.path if output is None else run_path(output)
-    with writing(destination):
+    with write_lock(destination):
         old_run = _opened(run, [POINTS])  # another process may have replaced it until now
         if destination is not None:
             check_destination(destination)

@@ -26,7 +26,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.write import check_destination, check_space, write_run, writing
+from ttt_cli.runs.write import check_destination, check_space, write_lock, write_run
 from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.locks import waiting
@@ -277,8 +277,8 @@ def test_records_are_the_weighted_results(data: st.DataObject) -> None:
 locks = pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
 NEW = "date,white,black,result\n1863,a,b,1-0\n"
 HOLD = (
-    "import sys; from ttt_cli.runs.write import writing\n"
-    "with writing(sys.argv[1]):\n print('held', flush=True)\n sys.stdin.readline()"
+    "import sys; from ttt_cli.runs.write import write_lock\n"
+    "with write_lock(sys.argv[1]):\n print('held', flush=True)\n sys.stdin.readline()"
 )
 
 
@@ -303,8 +303,8 @@ def names() -> list[str]:
 @pytest.mark.slow
 def test_who_holds_a_run_may_take_it_again_and_leaves_nothing(tmp_path: Path) -> None:
     place = tmp_path / "a.ttt"
-    with writing(place):
-        with writing(place):
+    with write_lock(place):
+        with write_lock(place):
             write_small_run(place)
         assert (tmp_path / ".a.ttt.lock").exists()
     assert list(tmp_path.iterdir()) == [place]
@@ -314,7 +314,7 @@ def test_who_holds_a_run_may_take_it_again_and_leaves_nothing(tmp_path: Path) ->
 @pytest.mark.slow
 def test_a_link_and_its_run_are_one(tmp_path: Path) -> None:
     (tmp_path / "link.ttt").symlink_to("a.ttt")
-    with writing(tmp_path / "a.ttt"), subprocess.Popen(
+    with write_lock(tmp_path / "a.ttt"), subprocess.Popen(
         [sys.executable, "-m", "ttt_cli", "fit", "-", "--no-wait", "-o", str(tmp_path / "link.ttt")],
         stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as other:  # fmt: skip
@@ -347,7 +347,7 @@ def test_the_second_writer_is_refused_by_choice_or_waits(
         assert place.read_bytes() == before
         assert main.run(["player", "old", "-r", "a.ttt"]) == 0  # readers need no lock
         told: list[str] = []
-        with waiting(lambda sentence: (told.append(sentence), end()), wait=True), writing("a.ttt"):
+        with waiting(lambda sentence: (told.append(sentence), end()), wait=True), write_lock("a.ttt"):
             pass
         assert told == ["a.ttt: waiting for another process that writes this run (--no-wait refuses)"]
     assert main.run(args) in (0, 4)

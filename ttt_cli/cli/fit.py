@@ -54,14 +54,14 @@ def command(
     from ttt_cli.api import configure, fit
     from ttt_cli.games.read import games_for
     from ttt_cli.runs.run import ENDING, open_run, run_path
-    from ttt_cli.runs.write import check_destination, check_sources, writing
+    from ttt_cli.runs.write import check_destination, check_sources, write_lock
     from ttt_cli.views.ingest import fit_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows
 
     resolved = configure(config, overrides)
     path = None if output == "-" else run_path(output or default_output(files[0]))
     data = resolved.config.data
-    with writing(path):
+    with write_lock(path):
         if path and not output:
             check_sources(path, files)
         replaced = check_destination(path) if path else None

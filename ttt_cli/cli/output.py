@@ -18,7 +18,15 @@ from ttt_cli.cli.messages import say, session
 from ttt_cli.cli.tables import print_table
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.opening import open_stream
-from ttt_cli.support.outputs import PAGE, PICTURE, TABLE, Purpose, check_output, marked_picture, table_of
+from ttt_cli.support.outputs import (
+    PAGE,
+    PICTURE,
+    TABLE,
+    Purpose,
+    check_output,
+    purpose_of_table,
+    with_picture_mark,
+)
 from ttt_cli.support.replacing import replacing
 from ttt_cli.views.figures import FIGURE_FORMATS
 from ttt_cli.views.rows import Rows, with_years, write_parquet, write_text
@@ -63,7 +71,7 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
 
 def _write_file(rows: Rows, fmt: str, out: str) -> None:
     visible = [column for column in rows.columns if column not in rows.hidden]
-    purpose = table_of(rows.columns, visible, listed=rows.single)
+    purpose = purpose_of_table(rows.columns, visible, one_below_other=rows.single)
     if fmt == "parquet":
         with _output_path(out, purpose) as path:
             write_parquet(rows, path)
@@ -190,5 +198,5 @@ def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
 
     path = out or f"{figure.stem}.{fmt}"
     purpose = PAGE if fmt == "html" else PICTURE
-    if write(marked_picture(render(figure.spec, fmt), fmt), path, purpose):
+    if write(with_picture_mark(render(figure.spec, fmt), fmt), path, purpose):
         say(f"{path} written")

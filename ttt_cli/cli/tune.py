@@ -43,11 +43,11 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
         check_output_path(out, CONFIG)
     from ttt_cli.evaluate.tune import tune
     from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.write import writing
+    from ttt_cli.runs.write import write_lock
     from ttt_cli.views.evidence import tuned_config, tuning_lines, tuning_rows
 
     path = options.opened_run(run).path
-    with writing(path):
+    with write_lock(path):
         opened = open_run(path)
         tuned = tune(opened, keys, overrides, progress=progress())
     say(*tuning_lines(tuned))

@@ -43,13 +43,14 @@ def command(
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
     from ttt_cli import api
     from ttt_cli.runs.run import open_run, run_path
-    from ttt_cli.runs.write import writing
+    from ttt_cli.runs.write import write_lock
     from ttt_cli.views.ingest import fit_lines, reading_lines
 
+    # find the file, lock it, then read it under the lock: another command may have replaced it meanwhile
     run_file = open_run(run).path
     if dedupe:
         overrides = (*overrides, "data.filter.dedupe=true")
-    with writing(run_path(output) if output else run_file):
+    with write_lock(run_path(output) if output else run_file):
         before = open_run(run_file, scale=["points"])
 
         def show(extended: Extended, data: DataConfig) -> None:

@@ -20,7 +20,7 @@ from ttt_cli.parallel.cluster import chain_workers, cluster_asked, threads_each
 from ttt_cli.parallel.processes import available_cores, run_chains
 from ttt_cli.runs.evidence_points import EvidencePoint, canonical
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.write import writing
+from ttt_cli.runs.write import write_lock
 from ttt_cli.support.arrays import rounded
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.progress import SILENT, Progress
@@ -197,7 +197,7 @@ def evidence_grid(
     by_key = stored_points()
     n_stored = len(by_key)
     if n_stored < len(points):
-        with writing(run.path), ExitStack() as stack:
+        with write_lock(run.path), ExitStack() as stack:
             run.refuse_replaced()
             by_key = stored_points()  # another process may have stored some of them
             n_stored = len(by_key)

@@ -25,7 +25,7 @@ from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, OutputError
 from ttt_cli.support.opening import open_stream
-from ttt_cli.support.outputs import Purpose, check_output, table_of
+from ttt_cli.support.outputs import Purpose, check_output, purpose_of_table
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import ttt
@@ -439,9 +439,9 @@ def _is_simulated(path: Path) -> bool:
 
 
 SIMULATED_GAMES: Final = Purpose("games", _is_simulated, "that `ttt simulate` did not write")
-TRUE_SKILLS: Final = table_of(("player", "period", "skill"))
-TRUE_SKILLS_BY_CATEGORY: Final = table_of(("player", "period", "category", "skill"))
-TRUE_YEARS: Final = table_of(("period", "draw_margin", "newcomers_mean"))
+TRUE_SKILLS: Final = purpose_of_table(("player", "period", "skill"))
+TRUE_SKILLS_BY_CATEGORY: Final = purpose_of_table(("player", "period", "category", "skill"))
+TRUE_YEARS: Final = purpose_of_table(("period", "draw_margin", "newcomers_mean"))
 
 
 def check_targets(

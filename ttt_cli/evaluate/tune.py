@@ -29,7 +29,7 @@ from ttt_cli.parallel.cluster import chain_workers, cluster_asked
 from ttt_cli.parallel.processes import Reporting, report, run_chains
 from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.write import writing
+from ttt_cli.runs.write import write_lock
 from ttt_cli.support.arrays import Array, rounded
 from ttt_cli.support.errors import ConfigError, TttError
 from ttt_cli.support.progress import SILENT, Bar, Progress
@@ -86,7 +86,7 @@ def tune(
     are estimated (white_advantage, covariates) are tuned too. Raises ConfigError, RunError; on a cluster WorkerLost and
     SetupError.
     """
-    with writing(run.path):
+    with write_lock(run.path):
         run.refuse_replaced()
         resolved = run_config(run, overrides)
         if not resolved.model.TRAITS.tunable:

@@ -40,43 +40,68 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
     period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
 }
-# SQL type of each kind of column, and the range of its values, or of the bytes of texts: numbers, or names of limits
-_KINDS: Final[Mapping[str, tuple[str, float | str, float | str]]] = {
-    "TEXT": ("VARCHAR", 0, LONGEST_NAME),
-    "KEY": ("VARCHAR PRIMARY KEY", 2, LONGEST_NAME),
-    "JSON": ("VARCHAR NOT NULL", 2, LONGEST_NAME),
-    "ID": ("INTEGER", 0, 2**31 - 1),
-    "PLAYER": ("INTEGER", 0, "names"),
-    "SPAN": ("INTEGER", 0, "spans"),
-    "GAME": ("BIGINT", 0, "game_rows"),
-    "INPUT": ("INTEGER", 0, "inputs"),
-    "WORD": ("INTEGER", 0, "texts"),
-    "COVARIATE": ("INTEGER", 0, "covariates"),
-    "VALUE": ("INTEGER", 0, "covariate_texts"),
-    "FIELD": ("INTEGER", 0, "people_fields"),
-    "CATEGORY": ("INTEGER", 0, "categories"),
-    "CATEGORY_SPAN": ("INTEGER", 0, "category_spans"),
-    "FILE": ("INTEGER", -(2**31), 2**31 - 1),
-    "YEAR": ("INTEGER", *RANGES["year"]),
-    "DAY": ("INTEGER", *RANGES["day"]),
-    "PERIOD": ("INTEGER", "first", "last"),
-    "CALENDAR": ("INTEGER", 0, 0),  # the range of all periods of the run's length
-    "CODE": ("TINYINT", 0, 2),
-    "FLAG": ("BOOLEAN", False, True),
-    "COUNT": ("BIGINT", 0, _LARGEST_COUNT),
-    "LINE": ("BIGINT", -_LARGEST_COUNT, _LARGEST_COUNT),
-    "GAMES": ("DOUBLE", 0, LARGEST),  # or COUNT, if all weights are whole numbers
-    "NUMBER": ("DOUBLE", -LARGEST, LARGEST),
-    "AMOUNT": ("DOUBLE", 0, LARGEST),
-    "SD": ("DOUBLE", SMALLEST, LARGEST),
-    "BOUND": ("DOUBLE", SMALLEST, math.inf),
-    "SHORT": ("FLOAT", -LARGEST, LARGEST),
+
+
+class _Kind(NamedTuple):
+    """A kind of column: its SQL type, and the range of its values, or of the bytes of texts.
+
+    Limits are numbers, or names of tables (the number of their rows), or `first` and `last` period.
+    """
+
+    sql_type: str
+    low: float | str
+    high: float | str
+
+
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "TEXT": _Kind("VARCHAR", 0, LONGEST_NAME),
+    "KEY": _Kind("VARCHAR PRIMARY KEY", 2, LONGEST_NAME),
+    "JSON": _Kind("VARCHAR NOT NULL", 2, LONGEST_NAME),
+    "ID": _Kind("INTEGER", 0, 2**31 - 1),
+    "PLAYER": _Kind("INTEGER", 0, "names"),
+    "SPAN": _Kind("INTEGER", 0, "spans"),
+    "GAME": _Kind("BIGINT", 0, "game_rows"),
+    "INPUT": _Kind("INTEGER", 0, "inputs"),
+    "WORD": _Kind("INTEGER", 0, "texts"),
+    "COVARIATE": _Kind("INTEGER", 0, "covariates"),
+    "VALUE": _Kind("INTEGER", 0, "covariate_texts"),
+    "FIELD": _Kind("INTEGER", 0, "people_fields"),
+    "CATEGORY": _Kind("INTEGER", 0, "categories"),
+    "CATEGORY_SPAN": _Kind("INTEGER", 0, "category_spans"),
+    "FILE": _Kind("INTEGER", -(2**31), 2**31 - 1),
+    "YEAR": _Kind("INTEGER", *RANGES["year"]),
+    "DAY": _Kind("INTEGER", *RANGES["day"]),
+    "PERIOD": _Kind("INTEGER", "first", "last"),
+    "CALENDAR": _Kind("INTEGER", 0, 0),  # the range of all periods of the run's length
+    "CODE": _Kind("TINYINT", 0, 2),
+    "FLAG": _Kind("BOOLEAN", False, True),
+    "COUNT": _Kind("BIGINT", 0, _LARGEST_COUNT),
+    "LINE": _Kind("BIGINT", -_LARGEST_COUNT, _LARGEST_COUNT),
+    "GAMES": _Kind("DOUBLE", 0, LARGEST),  # or COUNT, if all weights are whole numbers
+    "NUMBER": _Kind("DOUBLE", -LARGEST, LARGEST),
+    "AMOUNT": _Kind("DOUBLE", 0, LARGEST),
+    "SD": _Kind("DOUBLE", SMALLEST, LARGEST),
+    "BOUND": _Kind("DOUBLE", SMALLEST, math.inf),
+    "SHORT": _Kind("FLOAT", -LARGEST, LARGEST),
 }
-# Kinds of the columns of a chain (`chain_columns`, `bridge_columns`)
-_CHAIN: Final = ("NUMBER?", "SD?")
+# Kinds of the columns of a chain, in the order of `histories.chain_columns` and `histories.bridge_columns`
+_CHAIN: Final = (
+    "NUMBER?",  # mean
+    "SD?",  # sd
+)
 _BRIDGE: Final = (
-    *("NUMBER", "NUMBER?", "NUMBER?", "NUMBER?", "BOUND?", "SD?"),
-    *("NUMBER", "SD", "NUMBER", "NUMBER", "AMOUNT", "SD"),
+    "NUMBER",  # mean_step
+    "NUMBER?",  # mean_prior
+    "NUMBER?",  # sd_rise
+    "NUMBER?",  # sd_bend
+    "BOUND?",  # sd_most
+    "SD?",  # sd_prior
+    "NUMBER",  # mean_growth
+    "SD",  # mean_growth_periods
+    "NUMBER",  # mean_decline
+    "NUMBER",  # mean_decline_after
+    "AMOUNT",  # sd_early
+    "SD",  # sd_early_periods
 )
 # Columns with their kinds; ?: may be NULL
 TABLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -141,9 +166,8 @@ ADDED: Final = (
     frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
-_PIECE_LENGTH: Final = (
-    1000  # periods of a span that are made at once: a list takes the memory of its longest rows
-)
+# Periods of a span that are made at once: a list takes the memory of its longest rows.
+_PIECE_LENGTH: Final = 1000
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
 _VIEWS: Final = """
 CREATE OR REPLACE VIEW games AS
@@ -167,7 +191,9 @@ LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
 LEFT JOIN {game_categories} AS game_categories ON game_categories.rowid = game_rows.rowid
 LEFT JOIN {categories} AS of_game ON of_game.id = game_categories.category
 ORDER BY game_rows.rowid;
--- Skills in periods from low to high, up to last where no games follow, and at most idle periods after games
+-- Skills in periods from low to high, up to last where no games follow, and at most idle periods after games.
+-- A span is a row of spans: a period with games and those after it without. One of 1990 that ends before 2000, with
+-- low 1993, high 1996, idle 5, has beyond 1996 (1990 + idle + 1), begins at 1993, and gives rows of 1993, 1994, 1995.
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
@@ -256,10 +282,10 @@ def tables(
             kind = written_kind.removesuffix("?")
             if kind == "GAMES" and whole_weights:
                 kind = "COUNT"
-            sql_type, low, high = _KINDS[kind]
+            limits: tuple[float | str, float | str] = (_KINDS[kind].low, _KINDS[kind].high)
             if kind == "CALENDAR":
-                low, high = RANGES[period]
-            columns_of[table].append(TableColumn(name, sql_type, low, high, required))
+                limits = RANGES[period]
+            columns_of[table].append(TableColumn(name, _KINDS[kind].sql_type, *limits, required))
     return columns_of
 
 

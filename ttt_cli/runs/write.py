@@ -39,7 +39,7 @@ _BYTES_PER_NODE: Final = 35
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
+def write_lock(path: str | os.PathLike[str] | None) -> Iterator[None]:
     """Lock the run at `path` for writing, from reading it to replacing it; readers need no lock. None: in memory.
 
     Raises RunError when another process has the lock and `waiting` forbids to wait, and where no run can be written.
@@ -150,7 +150,7 @@ def write_run(
 
     target = Path(path)
     file = real_path(target)
-    with writing(target):
+    with write_lock(target):
         check_destination(target)
         try:
             if file.exists() and (names := file.stat().st_nlink) > 1:

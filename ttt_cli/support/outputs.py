@@ -161,12 +161,17 @@ def _is_any_table(path: Path) -> bool:
 TABLE: Final = Purpose("table", _is_any_table)  # before the columns are known
 
 
-def table_of(columns: Sequence[str], visible: Sequence[str] = (), *, listed: bool = False) -> Purpose:
-    """A table with these columns; `visible`: those of a table for reading, `listed` one below the other."""
+def purpose_of_table(
+    columns: Sequence[str], visible: Sequence[str] = (), *, one_below_other: bool = False
+) -> Purpose:
+    """The purpose of a table with these columns, which earlier tables with the same ones have.
+
+    `visible`: the columns of a table for reading, or its rows if they are `one_below_other`.
+    """
     names = tuple(columns)
 
     def is_earlier(path: Path) -> bool:
-        return _has_columns(path, names) or _shows_columns(path, tuple(visible), listed=listed)
+        return _has_columns(path, names) or _shows_columns(path, tuple(visible), listed=one_below_other)
 
     kind = _kind_of_columns(names)
     return Purpose(kind, is_earlier, f"with other columns than these: {', '.join(names)}")
@@ -220,7 +225,7 @@ def _is_own_picture(path: Path) -> bool:
     return _PNG_MARK in _head(path) or _PICTURE_MARK in _tail(path)
 
 
-def marked_picture(content: bytes, fmt: str) -> bytes:
+def with_picture_mark(content: bytes, fmt: str) -> bytes:
     """A picture with the mark by which `PICTURE` recognises it; pages have theirs in the template."""
     match fmt:
         case "svg":

@@ -20,11 +20,8 @@ PLAYER: Final = "player"
 NO_PEOPLE_HINT: Final = (
     "`ttt fit FILE --people PEOPLE` makes a run that knows births, federations and the like"
 )
-_PERIODS: Final = (
-    "period",
-    "peak_period",
-    "last",
-)  # columns with the period of an age, the first that a table has
+# Columns with the period of an age; the first of them that a table has.
+_PERIODS: Final = ("period", "peak_period", "last")
 _ROUNDING: Final = 1e-9  # years
 
 
@@ -65,7 +62,8 @@ class RunPeople:
     @property
     def fields(self) -> tuple[str, ...]:
         """All fields, `age` among them if there are births."""
-        return (*self.table.fields, AGE) if BORN in self.table.fields else self.table.fields
+        fields = self.table.fields
+        return (*fields, AGE) if BORN in fields else fields
 
     def check(self, name: str, option: str) -> None:
         """Raise LookupFailed for a field that the run does not have."""
@@ -80,7 +78,10 @@ class RunPeople:
     def value(self, player: str, name: str) -> str | None:
         """The text of a field of a player; None if it is not known."""
         texts = self.table.values.get(player)
-        return texts[self.table.fields.index(name)] or None if texts else None
+        if texts is None:
+            return None
+        text = texts[self.table.fields.index(name)]
+        return text or None
 
     def facts_line(self, player: str) -> str:
         """`born 1837-06-22, died 1884-07-10, federation USA`; empty if nothing is known."""

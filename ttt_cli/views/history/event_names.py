@@ -27,7 +27,7 @@ def name_events(played: PlayedGames) -> EventNames:
     """
     texts = played.texts
     n_texts = len(texts)
-    site = np.where(_moves(played), 0, played.site)
+    site = np.where(_tours(played), 0, played.site)
     codes = (played.year.astype(np.int64) * n_texts + played.event) * n_texts + site
     keys, key_of_game = np.unique(codes, return_inverse=True)
     named = []
@@ -47,29 +47,32 @@ def event_name(event: str, site: str) -> str:
     return event or site
 
 
-def _moves(played: PlayedGames) -> Mask:
+def _tours(played: PlayedGames) -> Mask:
     """Mask of the games whose event (year and text) moves from site to site.
 
     At least half of its players with several games played at several sites, and hardly more than a few games at each.
     """
     n_texts = len(played.texts)
-    years_and_texts = played.year.astype(np.int64) * n_texts + played.event
-    codes, event_of_game = np.unique(years_and_texts, return_inverse=True)
+    event_codes = played.year.astype(np.int64) * n_texts + played.event
+    events, event_of_game = np.unique(event_codes, return_inverse=True)
+    has_text = events % n_texts > 0
+    # entries are distinct pairs of an event and a player, with the player's games and sites there
     n_players = int(max(played.white.max(initial=0), played.black.max(initial=0))) + 1
-    entries, entry, games = np.unique(
-        np.tile(event_of_game, 2) * np.int64(n_players) + np.concatenate([played.white, played.black]),
-        return_inverse=True, return_counts=True,
-    )  # fmt: skip
+    event_player_pairs = np.tile(event_of_game, 2) * np.int64(n_players)
+    event_player_pairs += np.concatenate([played.white, played.black])
+    entries, entry, games = np.unique(event_player_pairs, return_inverse=True, return_counts=True)
     visits = np.unique(entry * np.int64(n_texts) + np.tile(played.site, 2))
     sites = np.bincount(visits // n_texts, minlength=len(entries))
-    several = games > 1
-    event = entries[several] // n_players
+    has_several_games = games > 1
+    event = entries[has_several_games] // n_players
 
     def total(values: Places | Mask) -> Places:
-        return np.bincount(event, values[several], len(codes))
+        """Sums over the entries of each event with several games."""
+        return np.bincount(event, values[has_several_games], len(events))
 
-    often = total(sites > 1) >= _TRAVELLERS * total(several)
-    briefly = total(games) <= _GAMES_A_SITE * total(sites)
-    travels = (total(sites > 1) > 0) & often & briefly & (codes % n_texts > 0)
-    moves: Mask = travels[event_of_game]
-    return moves
+    n_travellers = total(sites > 1)
+    half_travel = n_travellers >= _TRAVELLERS * total(has_several_games)
+    few_games_a_site = total(games) <= _GAMES_A_SITE * total(sites)
+    tours = has_text & (n_travellers > 0) & half_travel & few_games_a_site
+    tours_of_game: Mask = tours[event_of_game]
+    return tours_of_game
