@@ -34,9 +34,8 @@ from ttt_cli.views.rows import Rows, with_years, write_parquet, write_text
 if TYPE_CHECKING:
     from ttt_cli.views.figures.figure import Figure
 
-_TYPED: Final = frozenset(
-    {"json", "jsonl", "parquet"}
-)  # formats with numbers, which have years beside periods
+# Formats with numbers, which have a column of years beside that of periods.
+_TYPED: Final = frozenset({"json", "jsonl", "parquet"})
 OUTPUT_FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
 # Endings of formats that tables are not written in
 _FOREIGN_ENDINGS: Final = (

@@ -14,9 +14,10 @@ import click
 from ttt_cli.cli.messages import session
 from ttt_cli.support.errors import LookupFailed, TttError, nearest
 
+# Words that people try as commands, and that are none.
 _RANKINGS: Final = frozenset(
     ("best", "leader", "leaders", "leaderboard", "number-ones", "rank", "ranking", "rankings", "ranks")
-)  # words for commands that there are not
+)
 _NAMED_RUNS: Final = 3
 _SPREADSHEETS: Final = frozenset(("excel", "ods", "xls", "xlsx"))
 _NO_NUMBER: Final = re.compile(r"is not a valid (float|integer)(?: range)?\b")

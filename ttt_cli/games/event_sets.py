@@ -183,9 +183,8 @@ def records_by_event_words(records: Records, names: Sequence[str]) -> dict[str, 
         texts = fold_all(column.values)
         joined = "\n".join(texts)
         lengths = np.array([len(text) for text in texts], np.int64)
-        ends = np.cumsum(lengths) + np.arange(
-            1, len(texts) + 1
-        )  # of each text in `joined`, after its line feed
+        # of each text in `joined`, after its line feed
+        ends = np.cumsum(lengths) + np.arange(1, len(texts) + 1)
         for name in names:
             starts = [match.start() for match in _PATTERNS[name].finditer(joined)]
             if starts:

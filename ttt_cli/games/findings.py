@@ -33,9 +33,8 @@ class Findings:
 
     def __init__(self, n_records: int) -> None:
         self._n_records = n_records
-        self._reason = np.full(
-            n_records, _NO_REASON
-        )  # (records,), indices in DROP_REASONS: the reject codes - 1
+        # (records,), indices in DROP_REASONS: the reject codes - 1
+        self._reason = np.full(n_records, _NO_REASON)
         self._odd_values: list[_OddValues] = []
 
     @property
@@ -48,9 +47,8 @@ class Findings:
 
         Of several reasons the first of DROP_REASONS counts.
         """
-        reason = np.asarray(reject_code, np.uint8) - np.uint8(
-            1
-        )  # 0 becomes _NO_REASON, the largest of its type
+        # 0 becomes _NO_REASON, the largest of its type
+        reason = np.asarray(reject_code, np.uint8) - np.uint8(1)
         if np.any(reason != _NO_REASON):
             np.minimum(self._reason, reason if codes is None else spread(reason, codes), out=self._reason)
 

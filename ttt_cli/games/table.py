@@ -94,9 +94,8 @@ class GameColumns(NamedTuple):
         )
 
 
-_TEXTS_NOT_GIVEN: Final = no_texts(
-    0
-)  # sentinel, replaced in `Games.__post_init__` by as many empty texts as games
+# sentinel, replaced in `Games.__post_init__` by as many empty texts as games
+_TEXTS_NOT_GIVEN: Final = no_texts(0)
 _NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
 
 
@@ -416,9 +415,8 @@ def game_columns(records: Records) -> GameColumns:
     del unordered, order
     weight = rows_of_column(records.weight, rows)
     if has_stride_0(n_games) and has_stride_0(weight):
-        weight = np.broadcast_to(
-            n_games[:1] * weight[:1], len(rows)
-        )  # equal weights stay one number in memory
+        # equal weights stay one number in memory
+        weight = np.broadcast_to(n_games[:1] * weight[:1], len(rows))
     else:
         weight = n_games * weight
     dates = records.date.codes[rows]

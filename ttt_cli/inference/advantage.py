@@ -28,9 +28,8 @@ NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start
 TYPICAL_FALL: Final = 0.5  # nats: of the log posterior at one standard error from its maximum
 LEAST_FALL: Final = 0.02  # nats: what a trial must fall by for a standard error; smaller falls are rounding
 MOST_FALL: Final = 8.0  # nats: beyond, the log posterior is no parabola
-UNINFORMATIVE: Final = math.sqrt(
-    0.5
-)  # of the prior's sd: the games say less than the prior where more is left
+# Part of the prior's sd. Where more than this is left, the games say less than the prior.
+UNINFORMATIVE: Final = math.sqrt(0.5)
 NAME: Final = "white_advantage"
 
 

@@ -96,9 +96,8 @@ def merge_games(timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = (
         weight=np.empty(distinct),
     )
     balance = np.empty(distinct)
-    merged_index = np.empty(
-        distinct if len(handicap_index) else 0, np.int32
-    )  # of handicaps, by distinct game
+    # of the handicap of each distinct game
+    merged_index = np.empty(distinct if len(handicap_index) else 0, np.int32)
     merge_pairs(
         timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, merged_index
     )

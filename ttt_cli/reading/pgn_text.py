@@ -55,14 +55,10 @@ class PgnText:
     def __init__(self, data: bytes, *, final: bool) -> None:
         self.data = data
         self.final = final
-        self._finds: dict[
-            bytes, tuple[int, int]
-        ] = {}  # bytes -> where the last search for them began and ended
-        self._closing = (
-            0,
-            -1,
-            -1,
-        )  # where the last search for the end of a tag began and ended, and its limit
+        # by bytes, where the last search for them began and ended
+        self._finds: dict[bytes, tuple[int, int]] = {}
+        # where the last search for the end of a tag began and ended, and its limit
+        self._closing = (0, -1, -1)
 
     def find(self, wanted: bytes, start: int) -> int:
         """The first offset of some bytes from `start` on; the length of the data if there is none."""
@@ -228,9 +224,8 @@ _BEGIN: Final = rb"\[[ \t]*([A-Za-z]\w*)[ \t]*"
 _STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
 _NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line
 _USUAL_TAG: Final = re.compile(_BEGIN + _STRING + rb"[ \t]*\]" + _NEXT)
-_UNESCAPED_TAG: Final = re.compile(
-    _BEGIN + rb'"'
-)  # with quotes inside that are not escaped, up to `_CLOSING`
+# The begin of a tag with quotes inside that are not escaped; it ends at `_CLOSING`.
+_UNESCAPED_TAG: Final = re.compile(_BEGIN + rb'"')
 _CLOSING: Final = re.compile(rb'"[ \t]*\]' + _NEXT)
 _TAG_BEFORE_MOVES: Final = re.compile(_BEGIN + _STRING + rb"[ \t]*\]")  # on the same line
 _BROKEN_TAG: Final = re.compile(rb'\[[ \t]*([A-Za-z]\w*)(?=[ \t"])')

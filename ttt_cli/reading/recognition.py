@@ -17,9 +17,10 @@ _READ_FORMATS: Final = (
     "games are read from PGN, CSV or TSV, JSONL and Parquet, also packed with gzip, bzip2, xz or zstd"
 )
 _UNPACK: Final = f"unpack or convert it first; {_READ_FORMATS}"
+# How office documents, which are zip archives, begin.
 OFFICE_FILE: Final = re.compile(
     rb".{0,100}?(?:\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis)", re.DOTALL
-)  # within zip archives
+)
 
 
 class _Foreign(NamedTuple):

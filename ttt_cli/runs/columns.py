@@ -144,9 +144,8 @@ def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeli
 
 def _insert_categories(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> None:
     """Insert the categories of games, and the skills in those with offsets."""
-    category = without_unused_texts(
-        CodedColumn(np.append(games.category.codes, 0), games.category.values)
-    )  # with the empty one
+    # the category that is empty is always there
+    category = without_unused_texts(CodedColumn(np.append(games.category.codes, 0), games.category.values))
     names = np.array(category.values, object)
     _insert(connection, "categories", {"id": np.arange(len(names), dtype=np.int32), "name": names})
     _insert(connection, "game_categories", {"category": category.codes[:-1]})

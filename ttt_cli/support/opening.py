@@ -18,9 +18,8 @@ from typing import BinaryIO, Final, NamedTuple
 from ttt_cli.support.errors import OutputError
 
 PIPE_LIMIT = 10.0  # seconds in which another process must open the other end of a named pipe
-_NONBLOCKING: Final = (
-    os.O_NONBLOCK if hasattr(os, "O_NONBLOCK") else 0
-)  # Windows has no named pipes in folders
+# Windows has no named pipes in folders, so it needs no such flag.
+_NONBLOCKING: Final = os.O_NONBLOCK if hasattr(os, "O_NONBLOCK") else 0
 _POLL: Final = 0.05  # seconds between two tries to open a pipe for writing
 _SYSTEM_FOLDERS: Final = ("/proc", "/sys")
 _BINARY: Final = getattr(os, "O_BINARY", 0)

@@ -273,6 +273,5 @@ def _holds_aliases(path: Path) -> bool:
 SUGGESTIONS: Final = Purpose(
     "aliases", _is_sealed, "that `ttt games --suggest` did not write, or edited ones"
 )
-ANSWERS: Final = Purpose(
-    "aliases", _holds_aliases, continues="aliases"
-)  # of `ttt names`, which keeps other lines
+# The answers of `ttt names`, which keeps the other lines of the file.
+ANSWERS: Final = Purpose("aliases", _holds_aliases, continues="aliases")

@@ -22,13 +22,14 @@ from ttt_cli.views.run import run_line
 
 TOURNAMENTS: Final = ("round-robin", "double", "knockout", "swiss", "match")
 SAMPLES: Final = 40_000
+# Games of each pair of players, by default.
 _GAMES: Final = {
     "round-robin": 1,
     "double": 2,
     "knockout": 2,
     "swiss": 1,
     "match": 12,
-}  # of a pair, by default
+}
 _TIE_BREAK: Final = 0.9  # half points, at most, by which lots part equal scores
 MOST_PLAYERS: Final = 128
 

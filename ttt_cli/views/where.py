@@ -26,6 +26,7 @@ _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*")|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])|(?P<word>[^\W\d]\w*)"""
     r"""|(?P<sign><>|!=|<=|>=|[=<>(),]))"""
 )
+# Whether an operator is true of values below, equal to and above the one that it compares with.
 _ORDERS: Final = {
     "<": (True, False, False),
     "<=": (True, True, False),
@@ -33,7 +34,7 @@ _ORDERS: Final = {
     ">": (False, False, True),
     ">=": (False, True, True),
     "!=": (True, False, True),
-}  # of an operator: whether it is true of values below, equal and above
+}
 _DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d)?")
 _KEYWORDS: Final = frozenset({"and", "or", "not", "in", "is", "null"})
 

@@ -181,9 +181,8 @@ class SliceMargins:
         self._years = years
         games_of_years = np.bincount(period_year, np.diff(games.start), years)
         self._count = games_of_years.astype(np.int64)
-        self._start = (
-            np.cumsum(self._count) - self._count
-        )  # the first game of each year; games are in their order
+        # the first game of each year; games are in their order
+        self._start = np.cumsum(self._count) - self._count
         self._wider = storage.zeros("wider", (len(margin) if play.margin_strength else 0,), np.float64)
         self._wider[:] = 1.0
         scored = len(margin) if play.margin_drift and debuts is None else 0

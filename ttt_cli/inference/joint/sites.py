@@ -413,9 +413,8 @@ class JointInference:
     def histories(self) -> dict[str, Chain]:
         """Chains of all quantities, points."""
         priors = self.inference.priors
-        is_in_chain = (
-            self.chains.previous < self._chain_variables
-        )  # else what comes before is a newcomers' mean
+        # variables whose previous one is in their chain; else it is a mean of newcomers
+        is_in_chain = self.chains.previous < self._chain_variables
         covariance = np.where(is_in_chain, self._covariance, 0.0)
         beliefs = np.array([*self.beliefs, covariance])[:, : self._node_variables]
         return histories(priors, beliefs.reshape(3, len(priors), -1))

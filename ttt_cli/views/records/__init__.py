@@ -2,6 +2,7 @@
 
 from typing import Final
 
+# What each kind of records shows, by its name.
 KINDS: Final = {
     "performances": "the best results in an event",
     "events": "the strongest events",
@@ -13,4 +14,4 @@ KINDS: Final = {
     "peaks": "the highest skills",
     "rivalries": "the pairs with most games",
     "games": "the players with most games",
-}  # by name, with what they are
+}
