@@ -12,5 +12,5 @@ def points_by_key(params: Mapping[str, Any]) -> dict[str, float]:
 
 
 def points_by_term(params: Mapping[str, Any]) -> dict[str, float]:
-    """The same by the names of coefficients (`Term.name`)."""
+    """Points per unit of covariates in those parameters, by the names of coefficients (`Term.name`)."""
     return {key.removeprefix(PREFIX): value for key, value in points_by_key(params).items()}

@@ -304,20 +304,19 @@ def _written_results(records: FileRecords) -> _WrittenResults:
 
 
 def _written_matches(records: FileRecords, values: Sequence[Written], value_codes: Codes) -> _WrittenResults:
-    """The same of a file with a column of numbers of games, by which scores may be those of matches."""
+    """The distinct pairs in a file with a column of numbers of games, by which scores may be those of matches."""
     games = [games_text(text) for text in records.distinct("games")]
     games_codes = records.codes("games")
     is_single = np.array([text == "" for text in games], np.bool_)[games_codes]
     counts_of_single = counts_of(value_codes[is_single], len(values))
     outcome_of_value = parse_results(values, counts_of_single, records.layout.kind)
     pairs, pair_codes = pairs_in(value_codes, games_codes, len(values), len(games))
-    value_of_pair = (pairs // len(games)).tolist()
-    games_of_pair = (pairs % len(games)).tolist()
+    value_of_pair, games_of_pair = np.divmod(pairs, len(games))
     return _WrittenResults(
-        values=[values[value] for value in value_of_pair],
-        games=[games[number] for number in games_of_pair],
+        values=[values[value] for value in value_of_pair.tolist()],
+        games=[games[number] for number in games_of_pair.tolist()],
         codes=pair_codes,
-        outcomes=[outcome_of_value[value] for value in value_of_pair],
+        outcomes=[outcome_of_value[value] for value in value_of_pair.tolist()],
     )
 
 

@@ -77,7 +77,7 @@ def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Arr
 
 
 class ChainSums(NamedTuple):
-    """Of each variable the first one of its chain, and the sum of values from there, (variables,)."""
+    """The first variable of each variable's chain, and the sum of values from there, (variables,)."""
 
     first: Index
     total: Array

@@ -31,7 +31,7 @@ NO_STEPS: Final = StepsElsewhere(np.empty(0, np.int32), np.empty(0, np.int32), n
 
 
 class NewcomersInput(NamedTuple):
-    """Of newcomers in a slice: the sd of skills around their mean, and steps to earlier and to later slices."""
+    """What a slice knows of newcomers: the sd of skills around their mean, and steps to earlier and later slices."""
 
     sd: float
     past: StepsElsewhere = NO_STEPS

@@ -32,8 +32,9 @@ def name_events(played: PlayedGames) -> EventNames:
     keys, key_of_game = np.unique(codes, return_inverse=True)
     named = []
     for key in keys.tolist():
-        name = event_name(texts[key // n_texts % n_texts], texts[key % n_texts])
-        named.append((key // n_texts**2, name))
+        year_and_event, site_text = divmod(key, n_texts)
+        year, event_text = divmod(year_and_event, n_texts)
+        named.append((year, event_name(texts[event_text], texts[site_text])))
     names = sorted({(year, name) for year, name in named if name})
     number = {event: index for index, event in enumerate(names)}
     of_key = np.array([number.get(event, -1) for event in named], np.int64)
