@@ -25,7 +25,7 @@ from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run, open_run, run_path
 from ttt_cli.runs.write import check_destination, check_space, memory_run, write_lock, write_run
 from ttt_cli.support.errors import ConfigError, DataError, suggested
-from ttt_cli.support.outputs import PAGE, PICTURE, check_output
+from ttt_cli.support.outputs import PAGE, PICTURE, check_output, with_picture_mark
 from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
 from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import registry
@@ -373,7 +373,7 @@ def plot(
         second_run=None if second_run is None else _opened(second_run, category=category),
         published=None if beside is None else read_published_ratings(os.fspath(beside), opened),
     )  # fmt: skip
-    content = marked_picture(render(make_figure(opened, kind, options).spec, form), form)
+    content = with_picture_mark(render(make_figure(opened, kind, options).spec, form), form)
     check_output(str(path), PAGE if form == "html" else PICTURE)
     with replacing(path) as temporary:
         temporary.write_bytes(content)

@@ -451,12 +451,7 @@ class MovingMargins:
         by_margin = np.empty(len(merged))
         by_offset = np.empty(len(merged))
         of_games = kernel(merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset)
-        base = self._play.margin
-        slope = float(by_margin @ (rule.margin / base)) if base else float(by_margin.sum())
-        debuts = posterior.margins.debuts
-        if self.of_newcomers and debuts is not None:
-            by_mean = posterior.chain_slopes().by_mean
-            slope += float(by_mean[debuts.variable] @ np.expm1(self.walk.theta[debuts.year]))
+        slope = self._slope_of_margin(posterior, by_margin)
         of_handicaps = by_offset[: len(merged.handicap)]  # none where no game has any
         by_elo_unit = float(points_given(merged.handicap, self._play.elo_unit, 0.0) @ of_handicaps)
         by_covariate = tuple((of_handicaps @ merged.handicap[:, 2:]).tolist())
@@ -473,6 +468,20 @@ class MovingMargins:
             lapse=of_games.lapse,
         )
         return by_strength, gradient
+
+    def _slope_of_margin(self, posterior: WholePosterior | PosteriorOfCategories, by_margin: Array) -> float:
+        """Gradient of the log-evidence in `play.margin`; `by_margin`: that in the margin of each game, (games,)."""
+        base = self._play.margin
+        if not base:
+            return float(by_margin.sum())
+        # margins of games are multiples of the base
+        slope = float(by_margin @ (posterior.rule.margin / base))
+        debuts = posterior.margins.debuts
+        if self.of_newcomers and debuts is not None:
+            # prior means of newcomers' margins are (exp(theta) - 1) times the base (see `SliceMargins.apply`)
+            by_mean = posterior.chain_slopes().by_mean
+            slope += float(by_mean[debuts.variable] @ np.expm1(self.walk.theta[debuts.year]))
+        return slope
 
     def _first_steps(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""

@@ -121,10 +121,10 @@ def year_rankings(run: Run, limits: Eligible, people: People) -> YearRankings:
         )  # fmt: skip
     if np.isnan(columns["sd"]).any() or not rankings:
         return YearRankings(rankings, "")
-    return _with_chances(run, rankings, people)
+    return _with_probabilities(run, rankings, people)
 
 
-def _with_chances(run: Run, rankings: dict[int, YearRanking], people: People) -> YearRankings:
+def _with_probabilities(run: Run, rankings: dict[int, YearRanking], people: People) -> YearRankings:
     """The rankings with the probabilities of being the strongest; a single player has none."""
     contenders_of_years = []
     for ranking in rankings.values():
