@@ -100,8 +100,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A run stays open from one command to the next: opening it is most of what a command takes."""
     open_run = run.open_run
     with ExitStack() as held:
-        keep = cache(lambda path, scale: held.enter_context(open_run(path, scale)))
-        monkeypatch.setattr(run, "open_run", lambda path, scale=(): keep(path, tuple(scale)))
+        keep = cache(lambda path, scale, category: held.enter_context(open_run(path, scale, category)))
+        monkeypatch.setattr(
+            run, "open_run", lambda path, scale=(), category=None: keep(path, tuple(scale), category)
+        )
         yield
 
 
