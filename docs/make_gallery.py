@@ -46,7 +46,9 @@ def main() -> None:
             "skills-ttt-d": (*PLAYERS, "-r", ttt_d_run),
             "comparison": (*PLAYERS[2:], "-r", ttt_run, "--with", ttt_d_run),
         }.items():
-            ttt("plot", *arguments, "-o", str(IMAGES / f"{name}.svg"))
+            picture = IMAGES / f"{name}.svg"
+            picture.unlink(missing_ok=True)  # pictures of before the mark are none that a command may replace
+            ttt("plot", *arguments, "-o", str(picture))
 
 
 if __name__ == "__main__":

@@ -62,9 +62,7 @@ def command(
     the biggest upsets and, on a terminal, a chart.
     """
     from ttt_cli.views.people import with_fields
-    from ttt_cli.views.player_book import book_rows, player_at
     from ttt_cli.views.players import player_chart, player_games
-    from ttt_cli.views.rankings.eligible import eligible
 
     of_book = {"games": games, "opponents": opponents, "events": events, "streaks": streaks}
     instead = record or upsets or any(of_book.values()) or at is not None
@@ -88,9 +86,14 @@ def command(
         save_figure(make_figure(run, "skills", FigureOptions([view.player])), plot, plot_format)
     in_book = [table for table, is_chosen in of_book.items() if is_chosen]
     if in_book:
+        from ttt_cli.views.player_book import book_rows
+
         query.show(book_rows(run, view.player, in_book[0], since, until))
         return
     if at is not None:
+        from ttt_cli.views.player_book import player_at
+        from ttt_cli.views.rankings.eligible import eligible
+
         query.show(player_at(run, view.player, at, eligible(run)))
         return
     history = with_fields(run, view.rows, columns)

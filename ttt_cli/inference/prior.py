@@ -119,12 +119,18 @@ class CareerWalk(RandomWalk):
         self.newcomers = Newcomers(timeline, sd, mean_drift) if mean_drift else None
         self._career = career
         self._tau = drift
-        self._years_of_career = career_years(timeline, career_age)
+        self._timeline = timeline
+        self._career_age = career_age
         self._first_means: Array | None = None
         if timeline.newcomer_means is not None:
             self._first_means = timeline.newcomer_means[timeline.node_player]
         if career.growth or career.decline or career.early:
             self.curve = career.after(self._years_of_career.at)
+
+    @property
+    def _years_of_career(self) -> CareerYears:
+        """Computed each time: a fit keeps no array of all nodes for it."""
+        return career_years(self._timeline, self._career_age)
 
     def steps(self) -> tuple[Array, Array]:
         """Means and variances (nodes,) of steps along the curve."""
@@ -147,8 +153,9 @@ class CareerWalk(RandomWalk):
         """Gradient in the walk's and the curve's parameters."""
         first = self._previous < 0
         years = self._years
-        before = self._years_of_career.before
-        after = self._years_of_career.after
+        years_of_career = self._years_of_career
+        before = years_of_career.before
+        after = years_of_career.after
         _, growth_years, decline, decline_after, early, early_years = self._career
         grown = -np.expm1(-years / growth_years)
         remaining = self._career.after(before)
