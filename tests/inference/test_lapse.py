@@ -86,7 +86,7 @@ def test_few_games_agree_with_importance_sampling(rows, lapse, beta):
     timeline, fit = fit_rows(rows, solver=SolverConfig(tol=1e-6, posterior="joint"), **params)
     log_evidence, mean, sd = sampled(timeline, ttt.Params(**params), fit.params["lapse_draws"])
     assert fit.log_evidence == pytest.approx(log_evidence, abs=0.02)
-    assert fit.mean == pytest.approx(mean, abs=6.0)
+    assert fit.mean == pytest.approx(mean, abs=6.0 if beta > 400.0 else 10.0)
     assert fit.sd == pytest.approx(sd, abs=6.0 if beta > 400.0 else 20.0)
 
 
