@@ -103,4 +103,6 @@ def test_what_a_grid_may_vary_are_the_numbers() -> None:
     numbers = numeric_params(resolved("model.beta=600"))
     assert numbers["beta"] == 600.0
     assert numbers["draw_margin"] == "auto"
-    assert list(numbers) == [key for key in StubParams.model_fields if key not in {"order", "exact", "career_by"}]
+    assert list(numbers) == [
+        key for key in StubParams.model_fields if key not in {"order", "exact", "career_by"}
+    ]
