@@ -168,6 +168,7 @@ def weakly_tied(random: np.random.Generator) -> tuple[Run, dict[str, float], lis
     return run, dict(zip(players, shares.tolist(), strict=True)), few
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_groups_that_are_weakly_tied_have_their_chances(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within three standard errors of samples of everybody, however few are candidates."""

@@ -110,6 +110,7 @@ def test_players_of_an_address_are_compared_as_the_commands_do(browser: Browser,
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
 
 
+@pytest.mark.large
 def test_published_ratings_are_beside_the_curves_compared(browser: Browser, tmp_path: Path) -> None:
     run, ratings = run_of(TOLD), tmp_path / "edo.csv"
     rows = ["player,year,rating", '"Morphy, Paul",1858,2600', '"Anderssen, Adolf",1858,2500']
@@ -145,6 +146,7 @@ FOLDED = (
 )
 
 
+@pytest.mark.large
 def test_links_that_the_script_makes_lead_to_pages(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +201,7 @@ def test_one_of_several_on_a_page_is_shown_alone(
     assert any(link.endswith(f"{page}#morphy-paul") for link in compared["links"])
 
 
+@pytest.mark.large
 def test_no_name_is_obeyed_on_any_kind_of_page(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
