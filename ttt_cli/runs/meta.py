@@ -179,4 +179,9 @@ def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
     for switch, dependent in SWITCHES.items():
         if params.get(switch) in _OFF:
             idle |= {switch, *dependent}
-    return {key: value for key, value in params.items() if value not in (None, {}, []) and key not in idle}
+    return {key: value for key, value in params.items() if _is_given(value) and key not in idle}
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a parameter has a value: neither None nor an empty mapping or list."""
+    return bool(value) if isinstance(value, dict | list) else value is not None
