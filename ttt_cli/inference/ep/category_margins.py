@@ -52,8 +52,8 @@ class CategoryMargins(SliceMargins):
 
 
 @dataclass(frozen=True)
-class PosteriorOfCategories:
-    """The posterior of games in categories (`Posterior`), which are links, within that of all games.
+class CategoriesPosterior:
+    """The posterior of games in categories, which are links, within that of all games (`PosteriorOfCategories`).
 
     | name | shape | |
     |---|---|---|
@@ -122,8 +122,8 @@ def strengths(posterior: WholePosterior) -> YearStrengths:
     in_categories = posterior.in_categories()
     if in_categories is None:
         return of_pairs
-    further = in_categories.margins.strengths(in_categories)
-    return YearStrengths(of_pairs.weight + further.weight, of_pairs.total + further.total)
+    of_categories = in_categories.margins.strengths(in_categories)
+    return YearStrengths(of_pairs.weight + of_categories.weight, of_pairs.total + of_categories.total)
 
 
 def margin_scores(posterior: WholePosterior, by_year: Array) -> YearScores:
@@ -132,5 +132,5 @@ def margin_scores(posterior: WholePosterior, by_year: Array) -> YearScores:
     in_categories = posterior.in_categories()
     if in_categories is None:
         return of_pairs
-    further = in_categories.margins.scores(in_categories, by_year)
-    return YearScores(of_pairs.score + further.score, of_pairs.information + further.information)
+    of_categories = in_categories.margins.scores(in_categories, by_year)
+    return YearScores(of_pairs.score + of_categories.score, of_pairs.information + of_categories.information)

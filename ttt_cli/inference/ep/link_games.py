@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.category_margins import CategoryMargins, PosteriorOfCategories
+from ttt_cli.inference.ep.category_margins import CategoriesPosterior, CategoryMargins
 from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.moving_margins import WholePosterior
 from ttt_cli.inference.ep.parts import ExtraRanges, VariableRange
@@ -70,7 +70,7 @@ class CategoryLinks:
         find_means: Callable[[], Array],
         chained: VariableRange,
         find_cavities: Callable[[], Array],
-    ) -> PosteriorOfCategories:
+    ) -> CategoriesPosterior:
         """Their posterior.
 
         `find_means` computes the means of all variables, from their origins; `chained`: the variables of offsets.
@@ -81,7 +81,7 @@ class CategoryLinks:
             skills: Array = means[self.games.node] + means[chained.begin : chained.end]
             return skills
 
-        return PosteriorOfCategories(
+        return CategoriesPosterior(
             whole, self.games.merged, self.rule, self.margins, find_skills, find_cavities
         )
 

@@ -29,7 +29,6 @@ from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
-    from ttt_cli.inference.ep.category_margins import PosteriorOfCategories
 
 LONGEST_STEP: Final = 0.5  # of a step of the walk
 EARLIER: Final = 3  # steps that accelerate one
@@ -288,15 +287,37 @@ class MarginsOfSlices(Protocol):
         """Scores of all games or newcomers."""
 
 
-class WholePosterior(Posterior, MarginsOfSlices, Protocol):
-    """The posterior of a whole timeline in one place."""
+class PosteriorOfKind(Posterior, Protocol):
+    """The posterior of games of one kind in a whole timeline: between two players, or links in categories."""
 
     @property
     def margins(self) -> SliceMargins:
-        """Margins of games between two players."""
+        """Margins of these games."""
+
+    def strengths(self) -> YearStrengths:
+        """Strengths of all games of the timeline, whatever their kind."""
+
+
+class PosteriorOfCategories(PosteriorOfKind, Protocol):
+    """The posterior of games in categories (`category_margins`)."""
+
+    @property
+    def merged(self) -> MergedGames:
+        """These games."""
+
+
+class WholePosterior(PosteriorOfKind, MarginsOfSlices, Protocol):
+    """The posterior of a whole timeline in one place; itself of the games between two players."""
 
     def in_categories(self) -> PosteriorOfCategories | None:
         """The posterior of games in categories, if there are any."""
+
+
+class MarginsGradient(NamedTuple):
+    """Gradient of the log-evidence in the strength that margins follow, approximately, and in what all games share."""
+
+    by_strength: float
+    of_games: GamesGradient
 
 
 STATE: Final = "log draw margins by year"
@@ -414,8 +435,8 @@ class MovingMargins:
 
     def gradient(
         self, posterior: WholePosterior, merged: MergedGames, kernel: Callable[..., GamesSlopes]
-    ) -> tuple[float, GamesGradient]:
-        """Gradient of the log-evidence in the strength, approximately, and in what is common to all games.
+    ) -> MarginsGradient:
+        """Gradient of the log-evidence.
 
         `merged` are the games between two players, to which those in categories are added; `kernel` is the gradient of
         the model's games.
@@ -424,9 +445,9 @@ class MovingMargins:
         of_games = of_games._replace(lapse=of_games.lapse + self._lapse_slope(posterior))
         in_categories = posterior.in_categories()
         if in_categories is None:
-            return by_strength, of_games
-        further = self._gradient_of(in_categories, in_categories.merged, kernel)
-        return by_strength + further[0], of_games.plus(further[1])
+            return MarginsGradient(by_strength, of_games)
+        of_categories = self._gradient_of(in_categories, in_categories.merged, kernel)
+        return MarginsGradient(by_strength + of_categories.by_strength, of_games.plus(of_categories.of_games))
 
     def _lapse_slope(self, posterior: WholePosterior) -> float:
         """Slope of log|P + F| in the share of games that chance decides, at the same cavities."""
@@ -442,10 +463,10 @@ class MovingMargins:
 
     def _gradient_of(
         self,
-        posterior: WholePosterior | PosteriorOfCategories,
+        posterior: PosteriorOfKind,
         merged: MergedGames,
         kernel: Callable[..., GamesSlopes],
-    ) -> tuple[float, GamesGradient]:
+    ) -> MarginsGradient:
         """`gradient` of the games of a posterior."""
         rule = posterior.rule
         by_margin = np.empty(len(merged))
@@ -467,9 +488,9 @@ class MovingMargins:
             covariates=by_covariate,
             lapse=of_games.lapse,
         )
-        return by_strength, gradient
+        return MarginsGradient(by_strength, gradient)
 
-    def _slope_of_margin(self, posterior: WholePosterior | PosteriorOfCategories, by_margin: Array) -> float:
+    def _slope_of_margin(self, posterior: PosteriorOfKind, by_margin: Array) -> float:
         """Gradient of the log-evidence in `play.margin`; `by_margin`: that in the margin of each game, (games,)."""
         base = self._play.margin
         if not base:
@@ -526,7 +547,7 @@ class MovingMargins:
     def _by_year(self) -> Array:
         return np.asarray(self._play.margin * np.exp(self.walk.theta))
 
-    def _level(self, margins: MarginsOfSlices | PosteriorOfCategories) -> Array:
+    def _level(self, margins: MarginsOfSlices | PosteriorOfKind) -> Array:
         """Levels l_t (years,), points: means of the strengths of a year's games.
 
         Years without games have the level of the last year before that has any, those before all games the level of the

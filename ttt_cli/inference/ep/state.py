@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.inference.ep.category_margins import (
-    PosteriorOfCategories,
+    CategoriesPosterior,
     apply_margins,
     follow_strength,
     margin_scores,
@@ -146,7 +146,7 @@ class SliceState:
         self.parts.run(fill, self.parts.ranges)
         return slopes
 
-    def in_categories(self) -> PosteriorOfCategories | None:
+    def in_categories(self) -> CategoriesPosterior | None:
         """The posterior of games in categories, if there are any."""
         links = self.links
         if links is None or links.categories is None:

@@ -13,7 +13,7 @@ from ttt_cli.fitted import Chain, DrawCurve, NewcomerCurve, Status
 from ttt_cli.gaussian.factor import Factor
 from ttt_cli.gaussian.precision import Entries, Precision
 from ttt_cli.inference.ep.category_margins import (
-    PosteriorOfCategories,
+    CategoriesPosterior,
     apply_margins,
     follow_strength,
     margin_scores,
@@ -370,7 +370,7 @@ class JointInference:
         """Mean skills of all nodes from the origin, points."""
         return np.asarray(self.beliefs[0, : self._nodes])
 
-    def in_categories(self) -> PosteriorOfCategories | None:
+    def in_categories(self) -> CategoriesPosterior | None:
         """The posterior of games in categories, if there are any."""
         links = self.inference.slice_state.links
         joint = self.links

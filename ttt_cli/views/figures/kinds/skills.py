@@ -21,6 +21,7 @@ from ttt_cli.views.run import axis_title, unit_words
 
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8  # players shown when none are named
+_BY_GAMES: Final = "SELECT player FROM players ORDER BY games DESC, player"
 _SIMILAR: Final = 0.02  # difference of logarithms of what an Elo point is
 
 
@@ -64,7 +65,8 @@ def draw_skills(run: Run, options: FigureOptions) -> Figure:
 def chosen_players(run: Run, options: FigureOptions, among: Container[str] | None = None) -> ChosenPlayers:
     """The players named, else those who led in the most periods, of players `among` (None: all).
 
-    Raises LookupFailed for unknown names and too many players.
+    Where none of these has led, those of them with the most games. Raises LookupFailed for unknown names and too many
+    players.
     """
     matches = [run.find_player(name) for name in options.names]
     players = list(dict.fromkeys(match.player for match in matches))
@@ -73,8 +75,11 @@ def chosen_players(run: Run, options: FigureOptions, among: Container[str] | Non
         leaders = Counter(leader.player for leader in number_ones(run, options.eligible(run)))
         ranked = sorted(leaders, key=lambda player: (-leaders[player], player))
         players = [player for player in ranked if among is None or player in among][:_LEADERS]
-    if not options.names:
         notes.append("no names given: those who led in the most periods")
+        if not players and among is not None:
+            by_games = [player for (player,) in run.select(_BY_GAMES)[1]]
+            players = [player for player in by_games if player in among][:_LEADERS]
+            notes[-1] = "no names given: those with the most games, as none of them has led"
     if len(players) > MOST_CURVES:
         message = f"{len(players)} curves are too many to be distinguished"
         raise LookupFailed(message, hint=f"at most {MOST_CURVES}")
