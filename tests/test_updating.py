@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 NAMES = ("Anderssen, Adolf", "Kolisch, Ignatz", "Löwenthal, Johann", "Morphy, Paul", "Paulsen, Louis")
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 SAME = {"abs": 1e-5}
+ALIKE = {"trueskill", "glicko", "elo-historical", "spinrad", "naive"}  # updated as another system is
 
 
 def write(path: Path, years: Sequence[int], names: Sequence[str], *, games: int = 40, seed: int = 0) -> Path:
@@ -76,7 +77,10 @@ def assert_same(one: Run, other: Run) -> None:
         assert one.select(f"FROM {table}")[1] == other.select(f"FROM {table}")[1]
 
 
-@pytest.mark.parametrize("model", registry.MODULES)
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(name, marks=[pytest.mark.large] * (name in ALIKE)) for name in registry.MODULES],
+)
 def test_an_update_and_a_started_fit_are_a_fresh_fit_of_all_games(model: str, old: Path, new: Path) -> None:
     resolved, games = fine(model), read_games(old, new)
     run, fresh = fit(read_games(old), resolved), fit(games, resolved)

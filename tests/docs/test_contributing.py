@@ -18,6 +18,7 @@ NEW_LINE = re.compile(r"<!-- after `(.+?)` in: (\S+) -->\n```\w+\n(.*?)```", re.
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 SHELL = f'ttt() {{ "{sys.executable}" -m ttt_cli "$@"; }}; python() {{ "{sys.executable}" "$@"; }};'
 EXAMPLES = ("A rating system", "An input format", "A prior", "A column of `top`", "A kind of plot")
+LONG = ("A rating system", "A prior")  # they fit many histories
 
 
 def section(heading: str) -> str:
@@ -57,7 +58,9 @@ def change(folder: Path, text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("heading", EXAMPLES)
+@pytest.mark.parametrize(
+    "heading", [pytest.param(name, marks=[pytest.mark.large] * (name in LONG)) for name in EXAMPLES]
+)
 def test_an_example_works_and_touches_no_other_file(heading: str, package: Path, tmp_path: Path) -> None:
     text, copy = section(heading), tmp_path / "copy"
     shutil.copytree(package, copy)

@@ -126,7 +126,7 @@ def test_half_of_the_games_come_before_the_test(timeline: Timeline) -> None:
     assert later_half(timeline, 1) == 0
 
 
-@pytest.mark.parametrize("by", ["score", "evidence"])
+@pytest.mark.parametrize("by", [pytest.param("score", marks=pytest.mark.large), "evidence"])
 def test_tuning_finds_better_parameters_without_a_look_at_the_test(timeline: Timeline, by: str) -> None:
     options = TuneOptions(since="1853", by=by, evaluations=40)  # type: ignore[arg-type]
     systems = [SYSTEMS[1], system("filter", "trueskill", draw_margin=20.0)]

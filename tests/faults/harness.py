@@ -109,7 +109,7 @@ class Harness:
         for name, lines in (("old", old), ("new", new), ("newer", newer), ("all", old + new)):
             text = "\n".join(["date,white,black,result", *lines])
             (self.base / f"{name}.csv").write_text(f"{text}\n", encoding="utf-8")
-        (self.base / TABLE).write_text("player,period\nold,1850\n")
+        (self.base / TABLE).write_text("player,period,mean,sd,games\nold,1850,0,1,2\n")
         self._after: dict[str, tuple[State, dict[str, int]]] = {}
 
     def __enter__(self) -> Self:

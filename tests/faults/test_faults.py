@@ -18,9 +18,8 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
         yield running
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(name, marks=[pytest.mark.large] * (name != "update")) for name in COMMANDS]
-)
+@pytest.mark.large
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_failing_call_loses_nothing(harness: Harness, command: str) -> None:
     at = list(COMMANDS).index(command)  # other calls for each
     calls = {

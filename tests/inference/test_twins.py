@@ -117,7 +117,7 @@ JOINTLY = {
 }
 NIGHTLY = {
     "ttt again", "wide unknown colours", "margins by strength", "ttt-d of steady margins",
-    "few 1", "few 2", "few 4", "few 5", "ttt-d few 4", "ttt-d few 6",
+    "all of it, by day", "as many odds as games", "few 1", "few 2", "few 4", "few 5", "ttt-d few 4", "ttt-d few 6",
 }  # fmt: skip
 QUICK = {
     "ttt",

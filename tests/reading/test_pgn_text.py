@@ -13,7 +13,7 @@ from tests.support.cases import each
 from ttt_cli.reading import pgn_text
 from ttt_cli.reading.pgn import Scanner
 
-SIZE = 1 << 14  # bytes of a file
+SIZE = 1 << 13  # bytes of a file
 EXAMINED = Counter[str]()
 
 

@@ -146,7 +146,9 @@ def test_a_fit_that_starts_at_the_end_has_little_to_do(timelines, model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "most"), [("ttt", (4, 3, 3)), ("ttt-d", (9, 4, 4))])
+@pytest.mark.parametrize(
+    ("model", "most"), [("ttt", (4, 3, 3)), pytest.param("ttt-d", (9, 4, 4), marks=pytest.mark.large)]
+)
 def test_a_joint_fit_for_its_evidence_stops_early_and_sooner_near_another(
     timelines, model, most, monkeypatch
 ):

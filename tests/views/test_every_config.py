@@ -65,11 +65,15 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export people": "export people",
 }
 MAY_BE_EMPTY: Final = {"upsets", "events", *(f"records of {kind}" for kind in KINDS_OF_RECORDS)}
-RELATED: Final = {  # views of their runs are those of another config: elo, glicko2, ttt, ttt-d-career
+RELATED: Final = {  # views of their runs are those of another config: elo, whr, ttt-d-career
+    "chessmetrics",
+    "edo",
     "elo-historical",
     "glicko",
+    "glicko2",
     "spinrad",
     "trueskill",
+    "ttt",
     "ttt-career",
     "ttt-d",
     "ttt-white",

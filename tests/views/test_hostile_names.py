@@ -35,6 +35,7 @@ PAGES = {
     "games": ["plot", "--kind", "games"],
     "player": ["player", NAMES[0], "--plot"],
 }
+ALIKE = ("names", "top", "games")  # drawn as skills are
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,9 @@ def written(place: Path, what: str, out: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", PAGES)
+@pytest.mark.parametrize(
+    "what", [pytest.param(page, marks=[pytest.mark.large] * (page in ALIKE)) for page in PAGES]
+)
 def test_nothing_is_obeyed_and_all_is_shown(
     what: str, hostile: Path, browser: Browser, tmp_path: Path
 ) -> None:

@@ -61,7 +61,7 @@ def over(request):
         (ttt_d, 2, {}),
         (ttt_d, 1, NEWCOMERS),
         pytest.param(ttt, None, {}, marks=pytest.mark.large),
-        pytest.param(ttt_d, None, NEWCOMERS, marks=pytest.mark.slow),
+        pytest.param(ttt_d, None, NEWCOMERS, marks=pytest.mark.large),
     ],
 )
 def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(

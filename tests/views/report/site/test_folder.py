@@ -76,7 +76,14 @@ def _texts(place: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("how", ["SIGINT", "SIGKILL", "EIO"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("SIGINT", marks=pytest.mark.large),
+        "SIGKILL",
+        pytest.param("EIO", marks=pytest.mark.large),
+    ],
+)
 def test_a_complete_site_is_there_whatever_happens_at_a_rename_removal_or_listing(
     how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
