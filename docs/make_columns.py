@@ -14,7 +14,6 @@ from ttt_cli.views.rankings.columns import (
     LEADER_COLUMNS,
     PEAK_COLUMNS,
     PERIOD_COLUMNS,
-    RANK_COLUMNS,
     REIGN_COLUMNS,
 )
 from ttt_cli.views.records.table import RECORDS
@@ -24,7 +23,6 @@ _DOCS: Final = Path(__file__).parent
 _HEADING: Final = "\n## Columns of `"
 _OF_RANKINGS: Final[Tables] = {
     "`ttt top`": PERIOD_COLUMNS,
-    "`ttt top --ranks`": RANK_COLUMNS,
     "`ttt top --peak`": PEAK_COLUMNS,
     "`ttt top --years`": BEST_YEARS_COLUMNS,
     "`ttt top --leaders`": REIGN_COLUMNS,

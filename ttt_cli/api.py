@@ -157,18 +157,17 @@ def top(
     number: int | None = 20,
     *,
     seed: int = SEED,
-    ranks: bool = False,
     category: str | None = None,
     **limits: Any,
 ) -> DataFrame:
     """The best players of a period (None: the last), as in `ttt top`: a pandas DataFrame.
 
-    `number` None: all. `seed`: of the samples. `ranks`: with 95 % intervals of ranks. `category`: by skills in a
-    category of games. `limits`: `active`, `min_games`, `min_opponents`, `max_sd`, `where`, `players` or
-    `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises LookupFailed if nobody is eligible.
+    `number` None: all. `seed`: of the samples. `category`: by skills in a category of games. `limits`: `active`,
+    `min_games`, `min_opponents`, `max_sd`, `where`, `players` or `everyone=True`
+    (`ttt_cli.views.rankings.eligible`). Raises LookupFailed if nobody is eligible.
     """
     opened = _opened(run, category=category)
-    return _frame(ranking(opened, at, eligible(opened, **limits), number, seed, ranks=ranks))
+    return _frame(ranking(opened, at, eligible(opened, **limits), number, seed))
 
 
 def leaders(

@@ -156,6 +156,22 @@ def test_reigns(run: Run, limits: Eligible) -> None:
     assert [(row.years, row.player, int(row[4])) for row in records.itertuples()] == longest
 
 
+@pytest.mark.parametrize("years", [(None, None), (1903, 1905)])
+def test_the_best_who_were_never_number_one(
+    run: Run, limits: Eligible, years: tuple[int | None, int | None]
+) -> None:
+    skills = eligible_skills(run, limits)
+    enough = skills[skills.groupby("year").player.transform("count") >= limits.fewest]
+    first = enough.sort_values(["mean", "player"], ascending=[False, True]).groupby("year").player.first()
+    others = enough[~enough.player.isin(set(first)) & (enough.games > 0)]
+    others = others[others.year.between(years[0] or 0, years[1] or 9999)]
+    highest = others.groupby("player")["mean"].max().sort_values(ascending=False)[:5]
+    records = found(run, "uncrowned", limits, since=years[0], until=years[1], number=5)
+    assert len(highest) > 1
+    assert list(records.player) == list(highest.index)
+    assert list(records["mean"]) == pytest.approx(list(highest), abs=1e-9)
+
+
 def test_performances_of_the_best_are_those_of_all(run: Run, limits: Eligible) -> None:
     """The candidates, chosen by rough performances, miss nobody."""
     best = found(run, "performances", limits, number=20)

@@ -34,8 +34,8 @@ def command(
 ) -> None:  # fmt: skip
     """List the records of a run: who, what, when and where.
 
-    Limits on games and opponents apply to the whole run; for gains, reigns and peaks they are those of `ttt top`, in
-    the period. docs/records.md describes every kind.
+    Limits on games and opponents apply to the whole run; for gains, reigns, peaks and uncrowned they are those of
+    `ttt top`, in the period. docs/records.md describes every kind.
     """
     from ttt_cli.views.people import with_fields
     from ttt_cli.views.rankings.eligible import eligible

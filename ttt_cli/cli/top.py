@@ -26,7 +26,6 @@ from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, quer
 @click.option(
     "--matrix", is_flag=True, help="Show instead for every pair the probability that the row is stronger."
 )
-@click.option("--ranks", is_flag=True, help="Add the 95 % interval of each rank.")
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @click.option(
     "-n", "--number", type=click.IntRange(min=0), default=20, help="Number of players; default 20, 0 for all."
@@ -50,7 +49,6 @@ def command(
     years: int | None,
     leaders: bool,
     matrix: bool,
-    ranks: bool,
     each: bool,
     number: int,
     by: str,
@@ -61,8 +59,8 @@ def command(
     """Rank the players of a period or by their peaks, or list the number one of every period.
 
     p_best is the probability that a player is the strongest of all eligible players. It is estimated from samples
-    of the joint posterior if the run has one, else skills are taken as independent. -n limits rankings, not the
-    list of number ones.
+    of the joint posterior if the run has one, else skills are taken as independent. So is the 95 % interval of each
+    rank, rank_low to rank_high. -n limits rankings, not the list of number ones.
     If fewer than ten players of the whole run ever meet the default limits of games, opponents and sd, these
     limits are ignored.
     """
@@ -80,7 +78,6 @@ def command(
         ),
         ("--each goes with --leaders", each and not leaders),
         ("--matrix is of one period, by mean", matrix and (of_all_time or leaders or by != "mean")),
-        ("--ranks goes with the ranking of a period", ranks and (of_all_time or leaders or matrix)),
         ("--seed goes with p_best, which --matrix has not", matrix and seed is not None),
         (
             "--peak-games goes with --peak, by mean or lower",
@@ -113,5 +110,5 @@ def command(
         elif peak:
             rows = peaks(run, eligible_players, most, by, peak_games or 0)
         else:
-            rows = ranking(run, at, eligible_players, most, seed, by, ranks=ranks)
+            rows = ranking(run, at, eligible_players, most, seed, by)
     query.show(with_fields(run, rows, columns))

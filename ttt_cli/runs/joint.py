@@ -227,9 +227,12 @@ class JointSkills:
             self._a = RunPrecision(arrays, meta)
         self._few_so_far = 0  # skills in calls with few at once
 
-    def covariance(self, skills: Sequence[Skill]) -> Array:
-        """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
-        return self._covariance(self._skills_at(skills), EXACT, few=len(skills) <= FEW)
+    def covariance(self, skills: Sequence[Skill], exact: float = EXACT) -> Array:
+        """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError.
+
+        `exact`: of conjugate gradients, as in `within`.
+        """
+        return self._covariance(self._skills_at(skills), exact, few=len(skills) <= FEW)
 
     def shared(
         self, skills: Sequence[Skill], groups: Sequence[Sequence[Skill]], exact: float = EXACT

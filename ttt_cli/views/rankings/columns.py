@@ -28,13 +28,13 @@ PERIOD_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
         "sd_dominance", POINTS, _LEAD_SD, each(lambda player: player.sd_dominance), decimals=1,
         by="dominance",
     ),
+    Column(
+        "rank_low", "", "best rank of the 95 % interval of the rank by skill",
+        each(lambda player: player.rank_low), by="mean",
+    ),
+    Column("rank_high", "", "worst rank of that interval", each(lambda player: player.rank_high), by="mean"),
     # New columns of a period go last, since programs may read columns by position.
 )  # fmt: skip
-
-RANK_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
-    Column("rank_low", "", "best rank of the 95 % interval", each(lambda player: player.rank_low)),
-    Column("rank_high", "", "worst rank of the 95 % interval", each(lambda player: player.rank_high)),
-)
 
 PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
     Column("rank", "", "place in the ranking", each(lambda peak: peak.rank)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
@@ -49,6 +49,9 @@ class NumberOne(NamedTuple):
     player: str
     mean: float
     sd: float
+
+
+LeaderOfPeriod = TypeVar("LeaderOfPeriod", Leader, NumberOne)
 
 
 def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
@@ -156,16 +159,21 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
 
 def reigns(leaders: Sequence[Leader]) -> list[Reign]:
     """Consecutive periods with one leader."""
-    merged: list[list[Leader]] = []
+    return [Reign(tuple(reign)) for reign in consecutive_periods(leaders)]
+
+
+def consecutive_periods(leaders: Sequence[LeaderOfPeriod]) -> list[list[LeaderOfPeriod]]:
+    """The leaders of periods, by period, divided where another player follows or a period is missing."""
+    reigns: list[list[LeaderOfPeriod]] = []
     for leader in leaders:
-        before = merged[-1][-1] if merged else None
+        before = reigns[-1][-1] if reigns else None
         continues = (
             before is not None
             and before.player == leader.player
             and before.period_number == leader.period_number - 1
         )
         if continues:
-            merged[-1].append(leader)
+            reigns[-1].append(leader)
         else:
-            merged.append([leader])
-    return [Reign(tuple(reign)) for reign in merged]
+            reigns.append([leader])
+    return reigns

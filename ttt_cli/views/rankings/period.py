@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import build_rows
-from ttt_cli.views.rankings.columns import PERIOD_COLUMNS, RANK_COLUMNS
+from ttt_cli.views.rankings.columns import PERIOD_COLUMNS
 from ttt_cli.views.rankings.eligible import INACTIVE, WIDER, Eligible, left_out_text
 from ttt_cli.views.rankings.rows import RankedPlayer, lower_bound
 from ttt_cli.views.rows import Rows
@@ -18,8 +18,10 @@ from ttt_cli.views.run import load_numpy_meanwhile, run_line
 
 if TYPE_CHECKING:
     from ttt_cli.views.rankings.dominance import Lead
+    from ttt_cli.views.rankings.intervals import RankIntervals
 
 SEED: Final = 1  # of samples
+AHEAD: Final = "are ahead of the next with a probability of 95 % or more"
 ALONE: Final = "p_best: none where nobody else is eligible"
 _ACTIVE: Final = """
 SELECT player, mean, sd, games, {reason} FROM (
@@ -85,14 +87,11 @@ def ranking(
     number: int | None,
     seed: int = SEED,
     by: str = "mean",
-    *,
-    ranks: bool = False,
 ) -> Rows:
     """The `number` best in the period `at` (None: the last), with `PERIOD_COLUMNS`.
 
     `number` None: everyone. `by`: `lower` ranks by the mean less two sds; `dominance` ranks by the mean, as does
-    `mean`, and adds columns. `ranks`: with `RANK_COLUMNS`, intervals of the ranks by skill. Raises LookupFailed when
-    nobody is eligible.
+    `mean`, and has other columns. Raises LookupFailed when nobody is eligible.
     """
     load_numpy_meanwhile(run)
     with run:
@@ -117,22 +116,13 @@ def ranking(
             )
             for rank, (index, lead, sd) in enumerate(zip(order, leads, sds, strict=True), 1)
         ]  # fmt: skip
-        columns = PERIOD_COLUMNS
-        if ranks and field.has_sds:
-            import numpy as np
-
-            from ttt_cli.views.rankings.intervals import rank_intervals
-
-            skills = [(player, field.period_number) for player in field.players]
-            means = np.array(field.means)
-            sds_of_skills = np.array(field.sds, np.float64)
-            intervals = rank_intervals(run, skills, means, sds_of_skills, order, seed)
+        if by == "mean" and field.has_sds:
+            intervals = _rank_intervals(run, field, len(order), seed)
             pairs = zip(players, intervals.low.tolist(), intervals.high.tolist(), strict=True)
             players = [player._replace(rank_low=low, rank_high=high) for player, low, high in pairs]
-            columns = (*PERIOD_COLUMNS, *RANK_COLUMNS)
-            first = f"{intervals.n_certain} of the first {len(order)}"
-            remarks = (*remarks, f"{first} are ahead of the next with a probability of 95 % or more")
-        return build_rows(run, columns, players, _title(run, field, limits, by, remarks), by)
+            if len(order) > 1:
+                remarks = (*remarks, f"{intervals.n_certain} of the first {len(order):,} {AHEAD}")
+        return build_rows(run, PERIOD_COLUMNS, players, _title(run, field, limits, by, remarks), by)
 
 
 def _title(run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str, ...]) -> tuple[str, ...]:
@@ -161,3 +151,13 @@ def _probabilities(
     contenders = find_contenders(field.period_number, field.players, means, sds, n_shown=n_shown)
     probabilities = compute_probabilities(run, [contenders], seed)
     return probabilities.periods[0].p.tolist(), (probabilities.remark,)
+
+
+def _rank_intervals(run: Run, field: Field, n_listed: int, seed: int) -> RankIntervals:
+    """Intervals of the ranks by skill of the first players of a field."""
+    import numpy as np
+
+    from ttt_cli.views.rankings.intervals import rank_intervals
+
+    skills = [(player, field.period_number) for player in field.players]
+    return rank_intervals(run, skills, np.array(field.means), np.array(field.sds, np.float64), n_listed, seed)

@@ -11,7 +11,7 @@ class RankedPlayer(NamedTuple):
 
     `games`: in the period. `p_best`: probability of being the strongest of all eligible players; None without sds or
     others. `dominance`, `sd_dominance`: the lead over the best others, if the ranking is by it and there are enough.
-    `rank_low`, `rank_high`: interval of the rank, if it is asked for.
+    `rank_low`, `rank_high`: interval of the rank by skill, if the ranking is by the mean.
     """
 
     rank: int

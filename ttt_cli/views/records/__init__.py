@@ -12,6 +12,7 @@ KINDS: Final = {
     "gains": "the largest gains of skill within a year",
     "reigns": "the longest times as number one",
     "peaks": "the highest skills",
+    "uncrowned": "the highest skills of players who were never number one",
     "rivalries": "the pairs with most games",
     "games": "the players with most games",
 }

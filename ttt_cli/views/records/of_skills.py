@@ -1,4 +1,4 @@
-"""The largest gains of skill, the longest reigns and the highest peaks."""
+"""The largest gains of skill, the longest reigns, and the highest peaks, also of those who never were number one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Final
 
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.views.rankings.eligible import periods_of
-from ttt_cli.views.rankings.leaders import NumberOne, number_ones
+from ttt_cli.views.rankings.leaders import consecutive_periods, number_ones
 from ttt_cli.views.rankings.peaks import find_peaks
+from ttt_cli.views.rankings.rows import Peak
 from ttt_cli.views.records.record import Record, RecordSource
 from ttt_cli.views.rows import integral
 
@@ -40,24 +41,29 @@ def gains(source: RecordSource) -> list[Record]:
 def reigns(source: RecordSource) -> list[Record]:
     """The longest times as number one without interruption, of equally long ones the earliest."""
     run = source.run
-    merged: list[list[NumberOne]] = []
-    for leader in number_ones(run, source.limits, source.periods):
-        before = merged[-1][-1] if merged else None
-        if before and (before.player, before.period_number) == (leader.player, leader.period_number - 1):
-            merged[-1].append(leader)
-        else:
-            merged.append([leader])
-    merged.sort(key=lambda reign: (-len(reign), reign[0].period_number))
+    longest = consecutive_periods(number_ones(run, source.limits, source.periods))
+    longest.sort(key=lambda reign: (-len(reign), reign[0].period_number))
     steps = STEPS_PER_YEAR[run.meta.period]
     return [
         Record(rank, reign[0].player, integral(len(reign) / steps), reign[0].period, reign[-1].period)
-        for rank, reign in enumerate(merged[: source.number], 1)
+        for rank, reign in enumerate(longest[: source.number], 1)
     ]
 
 
 def peaks(source: RecordSource) -> list[Record]:
     """The highest skills of players in a period with games."""
+    return _as_records(find_peaks(source.run, source.limits, source.number, within=source.periods))
+
+
+def uncrowned(source: RecordSource) -> list[Record]:
+    """The highest skills, in a period with games, of players who were number one in no period of the run."""
+    crowned = {number_one.player for number_one in number_ones(source.run, source.limits)}
+    all_peaks = find_peaks(source.run, source.limits, None, within=source.periods)
+    return _as_records([peak for peak in all_peaks if peak.player not in crowned][: source.number])
+
+
+def _as_records(highest: list[Peak]) -> list[Record]:
     return [
-        Record(peak.rank, peak.player, peak.mean, peak.period, peak.period, sd=peak.sd)
-        for peak in find_peaks(source.run, source.limits, source.number, within=source.periods)
+        Record(rank, peak.player, peak.mean, peak.period, peak.period, sd=peak.sd)
+        for rank, peak in enumerate(highest, 1)
     ]

@@ -12,7 +12,7 @@ from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.records import KINDS
 from ttt_cli.views.records.of_events import LEAST_GAMES, LEAST_PLAYERS, performances, strongest_events
 from ttt_cli.views.records.of_games import most_games, rivalries, upsets
-from ttt_cli.views.records.of_skills import gains, peaks, reigns
+from ttt_cli.views.records.of_skills import gains, peaks, reigns, uncrowned
 from ttt_cli.views.records.record import (
     EVENT,
     FIRST,
@@ -65,6 +65,10 @@ RECORDS: Final[dict[str, RecordKind]] = {
     ),
     "peaks": RecordKind(
         peaks, "The highest peaks", "periods with games",
+        (RANK, PLAYER, figure("mean", "points", "skill in that period", 0), SD, FIRST), limited="periods",
+    ),
+    "uncrowned": RecordKind(
+        uncrowned, "The highest peaks of players who were never number one", "periods with games",
         (RANK, PLAYER, figure("mean", "points", "skill in that period", 0), SD, FIRST), limited="periods",
     ),
     "rivalries": RecordKind(
