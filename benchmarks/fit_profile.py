@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def simulate(path: Path, options: argparse.Namespace) -> None:
     """Write the games."""
-    from ttt_cli.evaluate.simulate import Plan, save, simulate
+    from ttt_cli.evaluate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulated_files import save
 
     given = {name: getattr(options, name) for name in ("games", "players", "years", "seed")}
     plan = Plan(**given, dates="day")

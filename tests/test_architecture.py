@@ -126,7 +126,8 @@ def test_there_are_no_pages_without_a_model() -> None:
         "people",
         "categories",
         "lapse",
-    }  # the posterior, prior, margins, offsets, people, categories and chance of several
+        "margins",
+    }  # the posterior, prior, draws, offsets, people, categories, chance and margins of victory of several
     assert pages - shared == {name.replace("-", "_") for name in MODULES}
 
 

@@ -51,6 +51,7 @@ class Timeline:
     | offset | (games,) | added to White's strength, Elo points; model points after `in_points` |
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
+    | victory_margin | (games,) | by how much the winner won, 0 of draws and where it is unknown; None: 0 |
     | births | (players,) | in years, NaN where they are unknown; None: all are |
     | newcomer_means | (players,) | of the first skill, added to that of all newcomers, points; None: 0 |
 
@@ -77,6 +78,7 @@ class Timeline:
     sides: NDArray[np.int8]
     joined: Mask | None = None
     category: CodedColumn[str] | None = None
+    victory_margin: Array | None = None
     covariates: tuple[Covariate, ...] = ()
     births: Array | None = None
     newcomer_means: Array | None = None
@@ -195,6 +197,7 @@ class Timeline:
             sides=self.sides[games],
             joined=None if self.joined is None else self.joined[games],
             category=None if self.category is None else texts_of_rows(self.category, games),
+            victory_margin=None if self.victory_margin is None else self.victory_margin[games],
             covariates=tuple(covariate.take(games) for covariate in self.covariates),
         )
 
@@ -258,6 +261,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         sides=sides.sides,
         joined=joined,
         category=games.category if games.category.codes.any() else None,
+        victory_margin=games.victory_margin if games.victory_margin.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),
         births=games.people.births(games.players) if BORN in games.people.fields else None,
         people=games.people,

@@ -17,7 +17,7 @@ def test_the_model_and_keys_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None
     """Defaults, a config, and keys."""
     plans: list[Plan] = []
     monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", lambda plan, _: plans.append(plan))
-    monkeypatch.setattr("ttt_cli.evaluate.simulate.save", lambda *_, **__: None)
+    monkeypatch.setattr("ttt_cli.evaluate.simulated_files.save", lambda *_, **__: None)
     for line in (
         "",
         "-c ttt-career -s model.tau=80 -s simulate.mixing=0.5 --years 1900-1949",

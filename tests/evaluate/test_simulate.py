@@ -22,7 +22,8 @@ from tests.support.cases import each
 from tests.support.strategies import examples
 from ttt_cli.config.documents import Document
 from ttt_cli.config.validation import validate
-from ttt_cli.evaluate.simulate import Plan, Simulated, check_targets, draw_pairings, learn, save, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, draw_pairings, learn, simulate
+from ttt_cli.evaluate.simulated_files import check_targets, save
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.support.errors import ConfigError, OutputError
 
@@ -307,7 +308,7 @@ def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ttt_cli.evaluate.simulate._copy", interrupted)
+    monkeypatch.setattr("ttt_cli.evaluate.simulated_files._copy", interrupted)
     place = tmp_path / "games.pgn"
     earlier = '[Event "Simulation"]\n[White "before"]'
     place.write_text(earlier, encoding="ascii")

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.reference.ttt_ep import either, of_difference
+from tests.reference.ttt_ep import either, ends_of_game, of_difference
 from tests.support.builders import fit_rows, historical, make_games
 from ttt_cli.config.documents import parse_document
 from ttt_cli.config.load import read_document
@@ -122,7 +122,8 @@ def test_unknown_colours_equal_updates_by_hand_in_the_filter():
     for _, white, black, outcome in rows:
         (mw, vw), (mb, vb) = belief[white], belief[black]
         total = vw + vb + 2 * 300**2
-        games = [partial(of_difference, outcome - 1, 150, 0.0, lead) for lead in (250, -250)]
+        ends = ends_of_game(outcome - 1, 150, {}, 0.0)
+        games = [partial(of_difference, ends, 0.0, lead) for lead in (250, -250)]
         log_p, (mean,), ((var,),) = either(games, np.array([mw - mb]), np.array([[total]]))
         foreseen += log_p
         for name, m, v, sign in ((white, mw, vw, 1), (black, mb, vb, -1)):

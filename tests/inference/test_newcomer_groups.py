@@ -20,7 +20,7 @@ from ttt_cli.inference.newcomer_groups import (
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.views.ingest import group_lines
+from ttt_cli.views.fit_summary import group_lines
 
 
 def with_people(

@@ -29,13 +29,18 @@ def density(x: float) -> float:
 
 def tilted(mean: float, var: float, outcome: int, margin: float) -> tuple[float, float, float]:
     """Mean, variance and log normaliser of N(mean, var) truncated by an outcome: 1, 0, -1."""
+    low = {1: margin, 0: -margin, -1: -math.inf}[outcome]
+    high = {1: math.inf, 0: margin, -1: -margin}[outcome]
+    return truncated(mean, var, low, high)
+
+
+def truncated(mean: float, var: float, low: float, high: float) -> tuple[float, float, float]:
+    """Mean, variance and log normaliser of N(mean, var) between two ends."""
     sd = math.sqrt(var)
-    if outcome == 0:
-        low, high = (-margin - mean) / sd, (margin - mean) / sd
-    elif outcome == 1:
-        low, high = (margin - mean) / sd, math.inf
-    else:
-        low, high = -math.inf, (-margin - mean) / sd
+    low, high = (low - mean) / sd, (high - mean) / sd
+    if low > 0:  # by the nearer tail
+        mean_below, variance, log_mass = truncated(-mean, var, -high * sd - mean, -low * sd - mean)
+        return -mean_below, variance, log_mass
     log_mass = log_ndtr(high) + math.log1p(-math.exp(log_ndtr(low) - log_ndtr(high)))
     mass = math.exp(log_mass)
     p_low = density(low) if math.isfinite(low) else 0.0
@@ -71,10 +76,21 @@ def both_positive(mean, cov):
     return math.log(z), m, square - np.outer(m, m)
 
 
-def of_difference(outcome, margin, noise, lead, m, c):
+def ends_of_game(outcome, margin, steps, victory_margin):
+    """Between which ends d is: `steps` by margin of victory, or `victory_margin` 0 for any win."""
+    if outcome == 0:
+        return -margin, margin
+    thresholds = {int(least): step for least, step in steps.items()}
+    low = margin + sum(step for least, step in thresholds.items() if victory_margin >= least)
+    above = [step for least, step in sorted(thresholds.items()) if victory_margin < least]
+    high = low + above[0] if above and victory_margin > 0 else math.inf
+    return (low, high) if outcome == 1 else (-high, -low)
+
+
+def of_difference(ends, noise, lead, m, c):
     """(log Z, mean, covariance) of x = s_i - s_j, (1,), given a game of TTT; `lead` is given to the first."""
     total = c[0, 0] + noise
-    mean, variance, log_z = tilted(m[0] + lead, total, outcome, margin)
+    mean, variance, log_z = truncated(m[0] + lead, total, *ends)
     gain = c[0, 0] / total
     return log_z, m + gain * (mean - m[0] - lead), c - gain**2 * (total - variance)
 
@@ -276,9 +292,9 @@ class Twin:
         line, params, noise = self.timeline, self.params, 2 * self.params.beta**2
         theta = self.walk.theta[self.year[line.game_white[g]]] if self.drift else 0.0
         margin = params.draw_margin * math.exp(theta + self.strength * self.above[g] + more)
-        log_z, *tilted = either(
-            [partial(of_difference, outcome, margin, noise, lead) for lead in leads], m, c
-        )
+        width = 0.0 if line.victory_margin is None else line.victory_margin[g]
+        ends = ends_of_game(outcome, margin, getattr(params, "margin_steps", {}), width)
+        log_z, *tilted = either([partial(of_difference, ends, noise, lead) for lead in leads], m, c)
         return log_z + math.log1p(-params.lapse), *tilted
 
     def gaussian(self):

@@ -31,8 +31,8 @@ SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
 
 
 def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
-    """Games from (year, white, black, outcome[, weight[, offset[, neutral]]]); a stable sort by year, further players
-    allowed.
+    """Games from (year, white, black, outcome[, weight[, offset[, neutral[, victory margin]]]]); a stable sort by year,
+    further players allowed.
     """
     rows = sorted(rows, key=lambda row: row[0])
     names = sorted({*players, *(row[1] for row in rows), *(row[2] for row in rows)})
@@ -51,6 +51,7 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
         weight=np.array([row[4] if len(row) > 4 else 1.0 for row in rows]),
         offset=np.array([row[5] if len(row) > 5 else 0.0 for row in rows]),
         neutral=np.array([len(row) > 6 and row[6] for row in rows], np.bool_),
+        victory_margin=np.array([row[7] if len(row) > 7 else 0.0 for row in rows]),
         source_file=np.zeros(n, np.int32),
         source_line=np.arange(n, dtype=np.int64),
         players=tuple(names),

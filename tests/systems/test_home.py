@@ -10,7 +10,7 @@ from ttt_cli import api
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.compare import games_of_files, games_of_run, read_systems
 from ttt_cli.systems.resolve import for_sides
-from ttt_cli.views.ingest import fit_lines
+from ttt_cli.views.fit_summary import fit_lines
 
 HEADERS = [
     "date,home_team,away_team,home_score,away_score",

@@ -29,11 +29,11 @@ from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views import ingest as listing
+from ttt_cli.views.fit_summary import fit_lines
 from ttt_cli.views.ingest import (
     COLUMNS,
     SECTIONS,
     IngestReport,
-    fit_lines,
     reading_lines,
     record_rows,
     warning_lines,

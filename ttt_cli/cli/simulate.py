@@ -39,7 +39,8 @@ def command(
     from ttt_cli.config.load import read_document
     from ttt_cli.config.schema import year_range
     from ttt_cli.config.validation import validate
-    from ttt_cli.evaluate.simulate import Plan, check_targets, save, simulate
+    from ttt_cli.evaluate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulated_files import check_targets, save
     from ttt_cli.systems.resolve import resolve
 
     plan_overrides = [text for text in overrides if text.strip().startswith(_PLAN_PREFIX)]

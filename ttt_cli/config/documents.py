@@ -104,7 +104,7 @@ def parse_value(text: str, source: str) -> Any:
         node = _compose(text, source)
         is_plain = isinstance(node, ScalarNode) and not node.style
         if node is not None and (is_structured or is_plain):
-            return _NodeReader(source).value(node, ())
+            return _NodeReader(source, number_keys_from=0).value(node, ())
     except ConfigError as error:
         if is_structured:
             raise ConfigError(error.message, where=source, hint=error.hint) from error
@@ -152,10 +152,14 @@ def _syntax_error(error: MarkedYAMLError, source: str) -> ConfigError:
 
 
 class _NodeReader:
-    """Turns nodes into values by YAML 1.2, with dates as text; `origins` are the lines of all keys and items."""
+    """Turns nodes into values by YAML 1.2, with dates as text; `origins` are the lines of all keys and items.
 
-    def __init__(self, source: str) -> None:
+    Keys are words; in maps at least `number_keys_from` levels deep whole numbers are keys too, as text.
+    """
+
+    def __init__(self, source: str, number_keys_from: int = 2) -> None:
         self._source = source
+        self._number_keys_from = number_keys_from
         self.origins: dict[KeyPath, str] = {(): source}
 
     def value(self, node: Node, path: KeyPath) -> Any:
@@ -188,6 +192,8 @@ class _NodeReader:
         for key_node, value_node in node.value:
             key = self.value(key_node, path) if isinstance(key_node, ScalarNode) else None
             where = _line_of(key_node, self._source)
+            if type(key) is int and len(path) >= self._number_keys_from:
+                key = str(key)
             if not isinstance(key, str):
                 raise ConfigError("a key must be a word", where=where, hint="put it in quotes")
             key_path = (*path, key)

@@ -59,6 +59,7 @@ EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
 CHESS_SPEEDS = "chess"  # the category of games of chess by how fast they are
+SCORE_MARGIN = "score"  # the margin of victory by the scores of both sides
 _COVARIATE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 
@@ -81,6 +82,11 @@ def _check_covariates(columns: dict[str, str]) -> None:
 def _check_category(column: str) -> None:
     if not column.strip():
         raise ValueError("a category needs the name of a column, or chess")
+
+
+def _check_margin(column: str) -> None:
+    if not column.strip():
+        raise ValueError("a margin needs the name of a column, or score")
 
 
 def _check_category_words(categories: dict[str, str]) -> None:
@@ -225,6 +231,11 @@ class DataConfig(ConfigSection):
         "categories of the games with these words or /patterns/ in category, event or site, before data.category: "
         "{Titled Tuesday: blitz}",
     )
+    margin: Annotated[str | None, _valid(_check_margin)] = key(
+        None,
+        "by how much games were won, for model.margin_steps: score, the difference of both sides' goals or points, or "
+        "a column with the difference; null: not read",
+    )
     missing: Literal["reference", "drop"] = key(
         "reference",
         "records without the value of a covariate; reference: as 0, or the most frequent category; drop: not used",
@@ -253,6 +264,11 @@ class DataConfig(ConfigSection):
     def category_column(self) -> str | None:
         """The column or tag of categories, None where there is none."""
         return None if self.category == CHESS_SPEEDS else self.category
+
+    @property
+    def margin_column(self) -> str | None:
+        """The column or tag of margins of victory, None where there is none."""
+        return None if self.margin == SCORE_MARGIN else self.margin
 
 
 def drops_unplayed(data: DataConfig) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.covariates import points_by_key, points_by_term
 from ttt_cli.config.documents import Document
+from ttt_cli.config.margin_steps import PREFIX as STEPS
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
 from ttt_cli.fitted import LAST, Filter, Fit, points_added, skills_in_category
@@ -25,6 +26,7 @@ from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
+from ttt_cli.inference.victory import find_steps
 from ttt_cli.periods import numbers_within
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
@@ -253,8 +255,10 @@ class Forecaster:
             if self._traits.draws_apart:
                 resolved["draw_probability"] = ANY_SHARE
                 prediction_only = {"draw_probability": share, "draw_margin": logistic_margin(share)}
-        if self.params.estimates_advantage or self.params.estimates_covariates or self.params.estimates_lapse:
+        if self._estimates_anything:
             self._estimate_offsets(seen, resolved)
+        if self.params.step_settings:
+            resolved["margin_steps"] = self._steps_before(seen)
         if self.params.estimates_lapse:
             resolved[LAPSE] = self._estimates.get(LAPSE, 0.0)
         if self.params.estimates_advantage:
@@ -262,6 +266,30 @@ class Forecaster:
         if self.params.estimates_covariates:
             resolved["covariates"] = self._covariates_before(seen)
         return resolved, prediction_only
+
+    @property
+    def _estimates_anything(self) -> bool:
+        """Whether a fit estimates parameters beside skills."""
+        params = self.params
+        return (
+            params.estimates_advantage
+            or params.estimates_covariates
+            or params.estimates_lapse
+            or params.estimates_steps
+        )
+
+    def _steps_before(self, seen: Timeline) -> dict[str, float]:
+        """Steps between margins of victory as numbers, by the games before.
+
+        None before estimates, where wins of any margin count alike, and none before the first game with a margin.
+        """
+        if seen.victory_margin is None or not seen.victory_margin.any():
+            return {}
+        steps = find_steps(self.params.step_settings, seen)
+        if self.params.estimates_steps:
+            keys = [step.key for step in steps if step.key in self._estimates]
+            return {key.removeprefix(STEPS): self._estimates[key] for key in keys}
+        return {str(step.margin): step.points for step in steps if step.points}
 
     def _covariates_before(self, seen: Timeline) -> dict[str, Any]:
         """Points per unit of covariates as numbers, by the games before."""
@@ -271,12 +299,15 @@ class Forecaster:
         return with_points({}, points)
 
     def _estimate_offsets(self, seen: Timeline, resolved: dict[str, Any]) -> None:
-        """Estimate White's advantage, covariates and lapses anew if enough games have been played since."""
+        """Estimate White's advantage, covariates, lapses and steps anew if enough games have been played since."""
         games = float(seen.weight.sum())
         decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
         if decided_both_ways and games >= self._next_estimate_at:
+            if seen.victory_margin is None or not seen.victory_margin.any():
+                resolved = {**resolved, "margin_steps": {}}
             fit = self._fit(seen, self.params.model_copy(update=resolved))
             self._estimates = {ADVANTAGE: fit.params[ADVANTAGE], **points_by_key(fit.params)}
+            self._estimates |= {key: value for key, value in fit.params.items() if key.startswith(STEPS)}
             if self.params.estimates_lapse:
                 self._estimates[LAPSE] = fit.params[LAPSE]
             self._next_estimate_at = GROWTH * games

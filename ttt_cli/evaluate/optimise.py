@@ -8,9 +8,10 @@ from typing import Any, Final, Literal
 
 from scipy.special import expit, logit
 
+from ttt_cli.config.margin_steps import PREFIX as STEPS
 from ttt_cli.config.offsets import offset_params
 from ttt_cli.config.schema import aliases
-from ttt_cli.inference.params import PLAY, Params, Range
+from ttt_cli.inference.params import MARGIN_STEP, PLAY, Params, Range
 from ttt_cli.runs.meta import SWITCHES, in_use
 from ttt_cli.support.arrays import rounded
 from ttt_cli.support.errors import ConfigError, suggested
@@ -18,6 +19,7 @@ from ttt_cli.systems.resolve import Resolved, configured_numbers, number_bounds,
 
 NO_SIZES: Final[Mapping[str, float]] = MappingProxyType({})
 NO_COVARIATES: Final[Mapping[str, float | None]] = MappingProxyType({})
+NO_STEPS: Final[Mapping[str, float | None]] = MappingProxyType({})
 DIGITS: Final = 13
 REACH: Final = 30.0  # largest factor between a positive number and its start
 POINTS: Final = 100.0  # unit of what may have either sign
@@ -128,7 +130,8 @@ def free_coordinates(
             axes.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
         elif value > 0.0:
             axes.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
-    for key, value in offset_params(params.offset_settings).items():
+    steps = {key: value for key, value in values.items() if key.startswith(STEPS)}
+    for key, value in {**offset_params(params.offset_settings), **steps}.items():
         if value > 0.0:
             axes.append(Coordinate(key, value / REACH, value * REACH, "log"))
     for key, size in sizes.items():
@@ -142,12 +145,13 @@ def parse_keys(
     spec: str,
     resolved: Resolved,
     covariates: Mapping[str, float | None] = NO_COVARIATES,
+    steps: Mapping[str, float | None] = NO_STEPS,
     *,
     colours: bool = True,
 ) -> tuple[str, ...]:
-    """Parameters of `beta,tau`, and those that are estimated: white_advantage and covariates. Raises ConfigError.
+    """Parameters of `beta,tau`, and those that are estimated, as white_advantage and covariates. Raises ConfigError.
 
-    `covariates`: those of the games, as in `covariate_params`; `colours`: whether known.
+    `covariates` and `steps`: those of the games, as in `covariate_params` and `step_params`; `colours`: whether known.
     """
 
     def refused(message: str, hint: str) -> ConfigError:
@@ -155,9 +159,9 @@ def parse_keys(
 
     params = resolved.params
     configured = configured_numbers(params)
-    ranges = {**resolved.model.TRAITS.tunable, **params.offset_ranges}
+    ranges = {**resolved.model.TRAITS.tunable, **params.offset_ranges, **dict.fromkeys(steps, MARGIN_STEP)}
     symbols = aliases(type(resolved.params))
-    tunable = [*(key for key in numeric_params(resolved) if key in ranges), *covariates]
+    tunable = [*(key for key in numeric_params(resolved) if key in ranges), *covariates, *steps]
     keys: list[str] = []
     for word in (piece.strip() for piece in spec.split(",")):
         key = symbols.get(word, word)
@@ -173,7 +177,8 @@ def parse_keys(
         keys.append("white_advantage")
     if params.estimates_lapse and "lapse" not in keys:
         keys.append("lapse")
-    keys += [key for key, points in covariates.items() if points is None and key not in keys]
+    estimated = {**covariates, **steps}
+    keys += [key for key, points in estimated.items() if points is None and key not in keys]
     if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
         raise refused(
             "white_advantage cannot be tuned on games whose colours are unknown",
@@ -194,7 +199,7 @@ def parse_keys(
                 f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
             )
     fixed_lengths = [
-        configured[key] for key, bounds in ranges.items() if bounds.is_length and key not in keys
+        configured.get(key) for key, bounds in ranges.items() if bounds.is_length and key not in keys
     ]
     if not any(isinstance(value, float) and value for value in fixed_lengths):
         raise refused(

@@ -1,18 +1,10 @@
-"""Artificial histories with known skills, for calibration and benchmarks; and their files."""
+"""Artificial histories with known skills, for calibration and benchmarks."""
 
-import errno
 import math
-import os
-import re
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +15,7 @@ from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT, margin_for
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.dates import YEARS
 from ttt_cli.support.arrays import Array, Ids, Places
-from ttt_cli.support.errors import ConfigError, OutputError
-from ttt_cli.support.opening import open_stream
-from ttt_cli.support.outputs import Purpose, check_output, purpose_of_table
 from ttt_cli.support.progress import SILENT, Progress
-from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems import ttt
 
 
@@ -98,6 +86,14 @@ class Plan(ttt.Params):
     def advantage(self) -> float:
         """White's advantage, points; 0 where it is open."""
         return self.given_advantage or 0.0
+
+    @property
+    def steps(self) -> dict[int, float]:
+        """Steps between margins of victory, points; none where they are open."""
+        settings = self.step_settings
+        if isinstance(settings, str):
+            return {}
+        return {int(margin): points for margin, points in settings.items() if not isinstance(points, str)}
 
     @property
     def lapse_share(self) -> float:
@@ -186,7 +182,8 @@ class Simulated:
 
     The truth by player, then year of the career: `player`, `year`, `skill` (points); by year of the history: draw
     `margin` between players of its level, and `newcomers` mean skill. With offsets, `category` of each game, 0 for
-    none, and `category_skill` by the rows of `skill`, (rows, categories), NaN before a player's first game there.
+    none, and `category_skill` by the rows of `skill`, (rows, categories), NaN before a player's first game there. With
+    steps, `victory_margin` of each game: the threshold that a win reaches, 1 below the first, 0 of draws.
     """
 
     plan: Plan
@@ -201,6 +198,7 @@ class Simulated:
     newcomers: Array
     category: Ids | None = None
     category_skill: Array | None = None
+    victory_margin: Ids | None = None
 
     @property
     def name_width(self) -> int:
@@ -235,6 +233,9 @@ class Simulated:
             category=no_texts(n)
             if self.category is None
             else CodedColumn(self.category, self.category_names),
+            victory_margin=np.zeros(0)
+            if self.victory_margin is None
+            else self.victory_margin.astype(np.float64),
         )
 
     @property
@@ -261,6 +262,7 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     date = _dates(plan, counts, rng)
     rating = np.full(plan.players, plan.prior_mean)
     offsets = _Offsets(plan, len(player)) if plan.offsets else None
+    victory_margin = np.zeros(plan.games, np.int32) if plan.steps else None
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
             rows = order[row_start[t] : row_start[t + 1]]
@@ -278,7 +280,10 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
                 of_black = skill[rows[second]]
                 if offsets:
                     of_white, of_black = offsets.draw(games, white[games], black[games], of_white, of_black)
-                outcome[games] = _outcomes(plan, of_white, of_black, margin[t], rng)
+                results = _draw_results(plan, of_white, of_black, margin[t], rng)
+                outcome[games] = results.outcome
+                if victory_margin is not None:
+                    victory_margin[games] = results.victory_margin
                 if plan.opponents_by == "results":
                     learn(plan, rating, white[games], black[games], outcome[games])
                 bar.advance(n)
@@ -288,6 +293,7 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
         plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill,
         margin, plan.prior_mean + newcomers,
         category=offsets.category if offsets else None, category_skill=offsets.skill if offsets else None,
+        victory_margin=victory_margin,
     )  # fmt: skip
 
 
@@ -394,10 +400,17 @@ def _dates(plan: Plan, counts: Places, rng: np.random.Generator) -> Ids:
     return date
 
 
-def _outcomes(
+class _Results(NamedTuple):
+    """White's outcomes of games, and the thresholds of margins of victory that wins reach, as in `Simulated`."""
+
+    outcome: NDArray[np.int8]
+    victory_margin: Ids
+
+
+def _draw_results(
     plan: Plan, white: Array, black: Array, margin: float, rng: np.random.Generator
-) -> NDArray[np.int8]:
-    """White's outcomes of games between these skills.
+) -> _Results:
+    """Results of games between these skills. Games that chance decides have no margin of victory.
 
     Draw margins follow the strength above the mean level of these games, a block of up to `_BLOCK` games of a year.
     """
@@ -410,7 +423,16 @@ def _outcomes(
     if plan.lapse_share:
         chance = rng.random(len(white)) < plan.lapse_share
         outcome[chance] = _chance_outcomes(outcome, int(chance.sum()), rng)
-    return outcome
+        difference[chance] = 0.0
+    return _Results(outcome, _victory_margins(plan, np.abs(difference) - wide))
+
+
+def _victory_margins(plan: Plan, beyond: Array) -> Ids:
+    """The threshold that each win reaches by how far its difference is beyond the draw margin, points; 0: no win."""
+    thresholds = np.array([0, 1, *plan.steps], np.int32)
+    ends = np.cumsum([0.0, *plan.steps.values()])
+    margins: Ids = thresholds[np.searchsorted(ends, beyond, side="left")]
+    return margins
 
 
 def _chance_outcomes(outcome: NDArray[np.int8], n: int, rng: np.random.Generator) -> NDArray[np.int8]:
@@ -418,180 +440,3 @@ def _chance_outcomes(outcome: NDArray[np.int8], n: int, rng: np.random.Generator
     draws = float(np.mean(outcome == DRAW))
     decided = 0.5 * (1.0 - draws)
     return rng.choice(np.array([LOSS, DRAW, WIN], np.int8), n, p=[decided, draws, decided])
-
-
-_Arrays = Mapping[str, NDArray[Any]]
-_TEXT: Final = "HEADER false, QUOTE '', ESCAPE '', DELIMITER '\t'"  # lines as they are
-_SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
-_SQL_DATE: Final = "DATE '1970-01-01' + date"
-_OTHER_FORMATS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
-
-
-_SIMULATED: Final = re.compile(
-    rb'date,white,black,result(?:,category)?\n\S+?,Player \d+,Player \d+,|\[Event "Simulation"\]\n'
-)
-
-
-def _is_simulated(path: Path) -> bool:
-    """Whether a file holds games as `save` writes them."""
-    with path.open("rb") as file:
-        return _SIMULATED.match(file.read(1000)) is not None
-
-
-SIMULATED_GAMES: Final = Purpose("games", _is_simulated, "that `ttt simulate` did not write")
-TRUE_SKILLS: Final = purpose_of_table(("player", "period", "skill"))
-TRUE_SKILLS_BY_CATEGORY: Final = purpose_of_table(("player", "period", "category", "skill"))
-TRUE_YEARS: Final = purpose_of_table(("period", "draw_margin", "newcomers_mean"))
-
-
-def check_targets(
-    games: Path | BinaryIO,
-    truth: Path | None = None,
-    years: Path | None = None,
-    *,
-    by_category: bool = False,
-) -> list[Path]:
-    """The files that `save` would replace; `by_category`: of a plan with offsets.
-
-    Raises ConfigError for other formats and equal paths, OutputError.
-    """
-    if isinstance(games, Path) and games.suffix.lower() in _OTHER_FORMATS.split():
-        hint = f"name it {games.stem}.csv or {games.stem}.pgn"
-        raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
-    true_skills = TRUE_SKILLS_BY_CATEGORY if by_category else TRUE_SKILLS
-    outputs = (games, SIMULATED_GAMES), (truth, true_skills), (years, TRUE_YEARS)
-    paths = [(path, purpose) for path, purpose in outputs if isinstance(path, Path)]
-    if len({real_path(path) for path, _ in paths}) < len(paths):
-        raise ConfigError(
-            "games and true skills would go to one file", where=str(truth), hint="name other files"
-        )
-    return [path for path, purpose in paths if check_output(str(path), purpose)]
-
-
-def save(
-    simulated: Simulated, games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None
-) -> None:
-    """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV; whole or not at all.
-
-    Truth: `player,period,skill`, with offsets `player,period,category,skill`; years:
-    `period,draw_margin,newcomers_mean`. Raises as `check_targets`.
-    """
-    has_categories = simulated.category is not None
-    check_targets(games, truth, years, by_category=has_categories)
-    if isinstance(games, Path) and games.suffix.lower() == ".pgn":
-        day = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
-        tags = {
-            "Event": "'Simulation'",
-            "Site": "'?'",
-            "Date": f"strftime({_SQL_DATE}, '{day}')",
-            "Round": "'?'",
-            "White": _sql_name("white", simulated),
-            "Black": _sql_name("black", simulated),
-            "Result": _SQL_RESULT,
-        }
-        if has_categories:
-            tags["Category"] = _sql_category("category", simulated)
-        lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
-        columns = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"]
-        game_options = _TEXT
-    else:
-        date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
-        names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
-        columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
-        if has_categories:
-            columns.append(f"{_sql_category('category', simulated)} AS category")
-        game_options = "HEADER"
-    skills = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
-    by_year = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
-    game_arrays: _Arrays = {
-        "date": simulated.date,
-        "white": simulated.white,
-        "black": simulated.black,
-        "outcome": simulated.outcome,
-    }
-    skill_arrays: _Arrays = {"player": simulated.player, "year": simulated.year, "skill": simulated.skill}
-    if simulated.category is not None:
-        game_arrays = {**game_arrays, "category": simulated.category}
-        skill_arrays = _skills_by_category(simulated)
-        skills.insert(2, f"{_sql_category('category', simulated)} AS category")
-    year_arrays: _Arrays = {
-        "years": simulated.years,
-        "margin": simulated.margin,
-        "newcomers": simulated.newcomers,
-    }
-    with ExitStack() as files:
-        for target, arrays, selected, options in (
-            (games, game_arrays, columns, game_options),
-            (truth, skill_arrays, skills, "HEADER"),
-            (years, year_arrays, by_year, "HEADER"),
-        ):
-            if target is not None:
-                _copy(arrays, selected, files.enter_context(_filled(target)), options)
-
-
-@contextmanager
-def _filled(target: Path | BinaryIO) -> Iterator[Path]:
-    """Yield a file to write to; its content replaces the target if the block succeeds."""
-    try:
-        if isinstance(target, Path) and (target.is_file() or not target.exists()):
-            with replacing(target) as part:
-                yield part
-        else:  # a stream, a pipe, a device
-            with tempfile.TemporaryDirectory(prefix="ttt-simulate-") as folder:
-                part = Path(folder) / "part"
-                yield part
-                opened = open_stream(target) if isinstance(target, Path) else nullcontext(target)
-                with part.open("rb") as source, opened as sink:
-                    shutil.copyfileobj(source, sink)
-    except OSError as error:
-        if not isinstance(target, Path):
-            raise
-        raise OutputError(f"cannot be written: {error.strerror}", where=str(target)) from error
-
-
-def _skills_by_category(simulated: Simulated) -> _Arrays:
-    """Columns of true skills by player, year, then category, those before a player's first game there left out."""
-    assert simulated.category_skill is not None
-    skill = np.column_stack([simulated.skill, simulated.category_skill])
-    row, category = np.nonzero(~np.isnan(skill))
-    return {
-        "player": simulated.player[row],
-        "year": simulated.year[row],
-        "category": category,
-        "skill": skill[row, category],
-    }
-
-
-def _sql_category(column: str, simulated: Simulated) -> str:
-    names = ["'" + name.replace("'", "''") + "'" for name in simulated.category_names]
-    return f"[{', '.join(names)}][{column} + 1]"
-
-
-def _sql_name(column: str, simulated: Simulated) -> str:
-    return f"'Player ' || lpad(({column} + 1)::VARCHAR, {simulated.name_width}, '0')"
-
-
-@contextmanager
-def _database_errors(path: Path) -> Iterator[None]:
-    """Turn IO errors of the database inside the block into OSErrors."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.IOException as error:
-        for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES):
-            if os.strerror(number) in str(error):
-                raise OSError(number, os.strerror(number), str(path)) from error
-        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path)) from error
-
-
-def _copy(arrays: _Arrays, columns: list[str], path: Path, options: str) -> None:
-    """Write columns, as SQL of the arrays, to a file with these options of DuckDB's CSV."""
-    import duckdb
-
-    quoted_path = str(path).replace("'", "''")
-    with _database_errors(path), duckdb.connect() as database:
-        database.register("simulated", dict(arrays))
-        database.execute(
-            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{quoted_path}' (FORMAT csv, {options})"
-        )

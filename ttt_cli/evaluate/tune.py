@@ -10,6 +10,8 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from ttt_cli.config.covariates import PREFIX
+from ttt_cli.config.margin_steps import PREFIX as STEPS
+from ttt_cli.config.margin_steps import steps_by_key
 from ttt_cli.config.offsets import offset_params
 from ttt_cli.config.schema import Config
 from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
@@ -19,12 +21,13 @@ from ttt_cli.evaluate.optimise import Coordinate, coordinates, free_coordinates,
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.advantage import NONE, AdvantagePrior
-from ttt_cli.inference.covariates import find_terms, typical_size
+from ttt_cli.inference.covariates import EstimatePrior, find_terms, typical_size
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.lapse import LapsePrior
 from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.outcome import draw_share
-from ttt_cli.inference.params import Params
+from ttt_cli.inference.params import MARGIN_STEP, Params
+from ttt_cli.inference.victory import PRIOR_MEAN, StepPrior
 from ttt_cli.parallel.cluster import chain_workers, cluster_asked
 from ttt_cli.parallel.processes import Reporting, report, run_chains
 from ttt_cli.runs.evidence_points import EvidencePoint
@@ -34,7 +37,7 @@ from ttt_cli.support.arrays import Array, rounded
 from ttt_cli.support.errors import ConfigError, TttError
 from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, accepted, covariate_params, with_overrides
+from ttt_cli.systems.resolve import Resolved, accepted, covariate_params, step_params, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline
 
 DEFAULT_KEYS: Final = "beta,tau"
@@ -97,7 +100,9 @@ def tune(
         data = resolved.config.data
         timeline = build_timeline(run.stored_games(), data.period, data.colours)
         covariates = covariate_params(resolved, timeline, keys)
-        search = EvidenceSearch(timeline, parse_keys(keys, resolved, covariates, colours=timeline.colours))
+        steps = step_params(resolved, timeline)
+        parsed = parse_keys(keys, resolved, covariates, steps, colours=timeline.colours)
+        search = EvidenceSearch(timeline, parsed)
         with (
             chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
             progress.task("tuning", unit="fits") as bar,
@@ -188,6 +193,11 @@ class Objective:
         resolved = with_overrides(
             resolved, {key: NONE for key in configured if key in keys and not configured[key]}
         )
+        # a step without a number would be a search of its own at every point
+        beta = resolved.params.performance_sd
+        steps = step_params(resolved, timeline)
+        open_steps = [key for key, points in steps.items() if points is None]
+        resolved = with_overrides(resolved, dict.fromkeys(open_steps, PRIOR_MEAN * beta))
         self.resolved = resolved
         self._timeline = timeline
         self._store = store
@@ -200,7 +210,11 @@ class Objective:
         lengths = resolved.params.model_dump(include={"prior_sd", "beta"})
         self.coordinates = coordinates(
             keys,
-            {**resolved.model.TRAITS.tunable, **resolved.params.offset_ranges},
+            {
+                **resolved.model.TRAITS.tunable,
+                **resolved.params.offset_ranges,
+                **dict.fromkeys(steps, MARGIN_STEP),
+            },
             float(lengths["prior_sd"]),
             float(lengths["beta"]),
             {prior.key: prior.size for prior in self._priors.offsets if prior.key != ADVANTAGE},
@@ -261,7 +275,7 @@ class Objective:
 
     def log_prior(self, at: Array) -> float:
         """Log density of the priors of tuned parameters that a fit can estimate, too, relative to 0 of each."""
-        if not (self._priors.offsets or self._priors.lapse):
+        if not (self._priors.offsets or self._priors.lapse or self._priors.steps):
             return 0.0
         values = self.values(at)
         beta = with_overrides(self.resolved, values).params.performance_sd
@@ -299,6 +313,8 @@ class Objective:
         of_offsets = offset_params(self.resolved.params.offset_settings)
         configured |= {key: value for key, value in of_offsets.items() if key in keys}
         configured |= {key: points for key, points in self._covariates.items() if key in keys}
+        of_steps = steps_by_key(self.resolved.params.step_settings)
+        configured |= {key: points for key, points in of_steps.items() if key in keys}
         if configured.get("draw_probability", 0.0) is None:
             configured["draw_probability"] = draw_share(self._timeline)
         if not all(isinstance(value, float) for value in configured.values()):
@@ -331,16 +347,19 @@ class Priors(NamedTuple):
     """Priors of those parameters that can be estimated by a fit, too.
 
     `offsets`: of White's advantage and of covariates, for performances of sd 1; `lapse`: of the share of games that
-    chance decides, None where it is not tuned.
+    chance decides, None where it is not tuned; `steps`: of steps between margins of victory, for the same performances.
     """
 
     offsets: Sequence[AdvantagePrior]
     lapse: LapsePrior | None
+    steps: Sequence[StepPrior]
 
-    def with_performance_sd(self, beta: float) -> list[AdvantagePrior | LapsePrior]:
+    def with_performance_sd(self, beta: float) -> list[EstimatePrior]:
         """All of them, where performances have this sd, points."""
         scaled = [replace(prior, performance_sd=beta) for prior in self.offsets]
-        return [*scaled, self.lapse] if self.lapse else [*scaled]
+        of_steps = [replace(prior, performance_sd=beta) for prior in self.steps]
+        of_lapse = [self.lapse] if self.lapse else []
+        return [*scaled, *of_lapse, *of_steps]
 
 
 def _priors(keys: Sequence[str], timeline: Timeline) -> Priors:
@@ -348,7 +367,8 @@ def _priors(keys: Sequence[str], timeline: Timeline) -> Priors:
     offsets = [AdvantagePrior(1.0)] if ADVANTAGE in keys else []
     terms = [key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)]
     offsets += [AdvantagePrior(1.0, PREFIX + term, typical_size(timeline, term)) for term in terms]
-    return Priors(offsets, LapsePrior() if LAPSE in keys else None)
+    steps = [StepPrior(1.0, key) for key in keys if key.startswith(STEPS)]
+    return Priors(offsets, LapsePrior() if LAPSE in keys else None, steps)
 
 
 def check_calibration(timeline: Timeline, system: Resolved) -> CalibrationSlope:
@@ -460,7 +480,7 @@ def tune_system(
             fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
             free = _free(past, resolved, fit.params)
             keys = [coordinate.key for coordinate in free if coordinate.key != "prior_mean"]
-        if not keys or not {key for key in keys if not key.startswith(PREFIX)} <= set(tunable):
+        if not keys or not {key for key in keys if not key.startswith((PREFIX, STEPS))} <= set(tunable):
             return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
         objective = Objective(resolved, past, keys, bar)
         optimum = objective.maximise()

@@ -151,6 +151,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         source_file=np.concatenate([old.source_file, new.source_file + n_old_files]),
         source_line=np.concatenate([old.source_line, new.source_line]),
         neutral=np.concatenate([old.neutral, new.neutral]),
+        victory_margin=np.concatenate([old.victory_margin, new.victory_margin]),
         event=joined(old.event, new.event),
         site=joined(old.site, new.site),
         round=joined(old.round, new.round),

@@ -42,6 +42,7 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "source_file": np.int32,
     "source_line": np.int64,
     "neutral": np.bool_,
+    "victory_margin": np.float64,
 }
 GAME_COLUMNS: Final = tuple(GAME_KINDS)
 GAME_TEXTS: Final = (*TEXT_COLUMNS, "category")  # columns of `Games`
@@ -67,6 +68,7 @@ class GameColumns(NamedTuple):
     source_file: NDArray[np.int32]
     source_line: NDArray[np.int64]
     neutral: NDArray[np.bool_]
+    victory_margin: NDArray[np.float64]
     event: CodedColumn[str]
     site: CodedColumn[str]
     round: CodedColumn[str]
@@ -86,6 +88,7 @@ class GameColumns(NamedTuple):
             source_file=self.source_file[rows],
             source_line=self.source_line[rows],
             neutral=self.neutral[rows],
+            victory_margin=self.victory_margin[rows],
             event=texts_of_rows(self.event, rows),
             site=texts_of_rows(self.site, rows),
             round=texts_of_rows(self.round, rows),
@@ -111,11 +114,12 @@ class Games:
     `date` is in days since 1970-01-01 (proleptic Gregorian), the middle of the year or month where `date_precision`
     is less than a day. `white` and `black` index `players`, which is sorted and unique; `outcome` is White's: 0 loss,
     1 draw, 2 win. A game counts `weight` times; `offset` (Elo points) is added to White's strength, negative when
-    White gave odds. On `neutral` ground (empty: none is) no side has an advantage. These may have stride 0 where all
-    are equal. `source_file` indexes `report.files`, `source_line` is the record's place there (see
-    `reading.reports`). `event`, `site` and `round` are texts as written. `category` is the kind of game, empty for
-    none. `spellings` are sorted pairs of a player and another spelling. `covariates` are texts as written, too.
-    `people`: what is known of players. The columns are in `storage`.
+    White gave odds. On `neutral` ground (empty: none is) no side has an advantage. `victory_margin` (empty: none) is by
+    how much the winner won, 0 of draws and where it is unknown. These may have stride 0 where all are equal.
+    `source_file` indexes `report.files`, `source_line` is the record's place there (see `reading.reports`). `event`,
+    `site` and `round` are texts as written. `category` is the kind of game, empty for none. `spellings` are sorted
+    pairs of a player and another spelling. `covariates` are texts as written, too. `people`: what is known of players.
+    The columns are in `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -137,6 +141,7 @@ class Games:
     category: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
+    victory_margin: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
     covariates: tuple[CovariateTexts, ...] = field(default=(), repr=False)
     people: PeopleTable = field(default=NO_PEOPLE, repr=False)
     storage: ArrayStorage = field(default=MEMORY, repr=False, compare=False)
@@ -145,6 +150,8 @@ class Games:
         n = len(self.date)
         if not len(self.neutral):
             object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
+        if not len(self.victory_margin):
+            object.__setattr__(self, "victory_margin", np.broadcast_to(np.float64(0.0), n))
         for covariate in self.covariates:
             lengths = {len(column) for column in covariate.columns.values()}
             _require(lengths == {n}, f"the covariate {covariate.name} has as many texts as there are games")
@@ -168,6 +175,8 @@ class Games:
         is_weight = (self.weight > 0) & np.isfinite(self.weight)
         _require(np.all(is_weight), "weights are positive and finite")
         _require(np.all(np.isfinite(self.offset)), "offsets are finite")
+        is_margin = (self.victory_margin >= 0) & np.isfinite(self.victory_margin)
+        _require(np.all(is_margin), "margins of victory are at least 0 and finite")
         _require(np.all(self.white != self.black), "nobody plays against himself")
         _require(np.all(self.date[1:] >= self.date[:-1]), "rows are sorted by date")
 
@@ -188,6 +197,7 @@ class Games:
             source_file=self.source_file,
             source_line=self.source_line,
             neutral=self.neutral,
+            victory_margin=self.victory_margin,
             event=self.event,
             site=self.site,
             round=self.round,
@@ -337,6 +347,7 @@ class Records:
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
     neutral: NDArray[np.bool_]
+    victory_margin: NDArray[np.float64]
     computer: NDArray[np.bool_]
     moves: NDArray[np.int64]
     reject_code: NDArray[np.int8]
@@ -431,6 +442,7 @@ def game_columns(records: Records) -> GameColumns:
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
         neutral=rows_of_column(records.neutral, rows),
+        victory_margin=rows_of_column(records.victory_margin, rows),
         event=texts_of_rows(records.event, rows),
         site=texts_of_rows(records.site, rows),
         round=texts_of_rows(records.round, rows),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig, drops_unplayed
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.findings import Findings
+from ttt_cli.games.margins import is_single_win, read_margins
 from ttt_cli.games.missing import find_missing, missing_words
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.odds import odds_points, odds_words
@@ -98,6 +99,7 @@ class RecordColumns:
     weight: Array
     offset: Array  # Elo points added to White's strength
     neutral: Mask
+    victory_margin: Array  # by how much a single game was won, 0 where it is drawn or nobody knows
     computer: Mask  # whether a side is a program by its type or title
     moves: Codes  # hashes of moves, 0 where there are none
     texts: Mapping[str, Codes]  # by column, without those that are empty throughout
@@ -125,6 +127,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     findings = Findings(len(records))
     names = dictionaries.names.numbers_of([text.strip() for text in records.distinct("whites")])
     dates = read_dates(records, dictionaries, data, findings)
+    margins = read_margins(records, data)
     results = read_results(records, dictionaries, data.match_cap, findings)
     weights = read_numbers(records, "weights", _positive, reasons.BAD_WEIGHT, 1.0, findings)
     odds = read_odds(records, dictionaries, data.odds, names, findings)
@@ -148,6 +151,15 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
             findings.note(
                 reasons.UNKNOWN_COVARIATE, values, (), is_missing.astype(np.uint8), detail, reasons.KEPT
             )
+    victory_margin = None
+    if margins is not None:
+        is_won = is_single_win(dictionaries.tallies)[results.number]
+        victory_margin = np.where(is_won, margins, 0.0)
+        is_unknown = is_won & (victory_margin == 0.0)
+        detail = f"wins without a margin, which count as any win: {np.count_nonzero(is_unknown):,}"
+        findings.note(
+            reasons.UNKNOWN_MARGIN, [False, True], (), is_unknown.astype(np.uint8), detail, reasons.KEPT
+        )
     reject_code = findings.reject_code
     winner_first = False
     if data.colours == "auto":
@@ -163,6 +175,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         weight=_or_throughout(weight, np.float64(1.0), len(records)),
         offset=_or_throughout(odds.offset, np.float64(0.0), len(records)),
         neutral=_or_throughout(None if neutral is None else neutral != 0, np.False_, len(records)),
+        victory_margin=_or_throughout(victory_margin, np.float64(0.0), len(records)),
         computer=_or_throughout(computer, np.False_, len(records)),
         moves=_or_throughout(moves, np.int64(0), len(records)),
         texts=texts,

@@ -61,6 +61,11 @@ class AdvantagePrior:
         """Coordinates between which it is searched."""
         return -FARTHEST, FARTHEST
 
+    @property
+    def begin(self) -> float:
+        """The coordinate at which the search begins."""
+        return 0.0
+
     def log_density(self, advantage: float) -> float:
         """Log density at an advantage (points) relative to that of no advantage, nats."""
         return -0.5 * (advantage / self.sd) ** 2

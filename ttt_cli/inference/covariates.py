@@ -24,6 +24,7 @@ from ttt_cli.inference.lapse import LapsePrior
 from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.model import Offsets
 from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
+from ttt_cli.inference.victory import Step, StepPrior
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.timeline import ACTIVITY, Timeline
@@ -146,6 +147,9 @@ def explained_share(timeline: Timeline, term: str) -> float:
     return float(of_player @ (2.0 * right - products @ of_player)) / total
 
 
+EstimatePrior = AdvantagePrior | LapsePrior | StepPrior
+
+
 class OffsetFits(Protocol):
     """Fits of one timeline at any offsets."""
 
@@ -155,7 +159,7 @@ class OffsetFits(Protocol):
         """Fit with these offsets, perhaps from a warm start."""
 
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
-        """Slopes of log Z at the last fit, in White's advantage, points per unit of covariates, and the lapse."""
+        """Slopes of log Z at the last fit: in White's advantage, covariates, the lapse, and steps between wins."""
 
 
 class OffsetSearch:
@@ -169,7 +173,8 @@ class OffsetSearch:
         self,
         fits: OffsetFits,
         terms: Sequence[Term],
-        priors: Sequence[AdvantagePrior | LapsePrior],
+        steps: Sequence[Step],
+        priors: Sequence[EstimatePrior],
         given: Offsets,
         start: Fit | None,
         solver: SolverConfig,
@@ -183,19 +188,23 @@ class OffsetSearch:
         self._solver = solver
         self._best = -math.inf
         self._low, self._high = np.array([prior.bounds for prior in priors]).T
-        all_keys = [ADVANTAGE, *(term.key for term in terms), LAPSE]
+        all_keys = [ADVANTAGE, *(term.key for term in terms), LAPSE, *(step.key for step in steps)]
         self._indices = [all_keys.index(key) for key in self.keys]
-        self._begin = np.zeros(len(priors))
+        begin = np.array([prior.begin for prior in priors])
         if start is not None:
-            values = np.array([float(start.params.get(key, 0.0)) for key in self.keys])
-            self._begin = np.clip(np.nan_to_num(values / self.units), self._low, self._high)
+            for number, key in enumerate(self.keys):
+                earlier = float(start.params.get(key, math.nan))
+                begin[number] = earlier / self.units[number] if math.isfinite(earlier) else begin[number]
+        self._begin = np.clip(begin, self._low, self._high)
 
     def offsets(self, at: Array) -> Offsets:
         """The offsets at these coordinates."""
-        values = np.array([self._given.advantage, *self._given.covariates, self._given.lapse])
+        given = self._given
+        values = np.array([given.advantage, *given.covariates, given.lapse, *given.steps])
         values[self._indices] = at * self.units
-        advantage, *covariates, lapse = values.tolist()
-        return Offsets(advantage, tuple(covariates), lapse)
+        terms = len(given.covariates)
+        advantage, *further = values.tolist()
+        return Offsets(advantage, tuple(further[:terms]), further[terms], tuple(further[terms + 1 :]))
 
     def maximise(self) -> Optimum:
         """Find the highest log posterior, and its curvature there."""
@@ -239,15 +248,16 @@ def fit_with_estimates(
     fits: OffsetFits,
     params: Params,
     terms: Sequence[Term],
+    steps: Sequence[Step],
     timeline: Timeline,
     start: Fit | None,
     solver: SolverConfig,
 ) -> Fit:
-    """Fit with those estimated of White's advantage, points per unit of covariates and the share of lapses.
+    """Fit with those estimated of White's advantage, points per unit of covariates, the share of lapses, and steps.
 
-    `terms`: the covariates that count.
+    `terms`: the covariates that count; `steps`: between margins of victory.
     """
-    priors: list[AdvantagePrior | LapsePrior] = []
+    priors: list[EstimatePrior] = []
     advantage = params.given_advantage
     if advantage is None and timeline.colours:
         priors.append(AdvantagePrior(params.performance_sd))
@@ -256,8 +266,14 @@ def fit_with_estimates(
             priors.append(AdvantagePrior(params.performance_sd, term.key, typical_size(timeline, term.name)))
     if params.estimates_lapse:
         priors.append(LapsePrior())
-    given = Offsets(advantage or 0.0, tuple(term.points or 0.0 for term in terms), params.given_lapse or 0.0)
-    search = OffsetSearch(fits, terms, priors, given, start, solver)
+    priors += [StepPrior(params.performance_sd, step.key) for step in steps if step.points is None]
+    given = Offsets(
+        advantage or 0.0,
+        tuple(term.points or 0.0 for term in terms),
+        params.given_lapse or 0.0,
+        tuple(step.points or 0.0 for step in steps),
+    )
+    search = OffsetSearch(fits, terms, steps, priors, given, start, solver)
     optimum = search.maximise()
     at = optimum.point.at
     errors = np.sqrt(np.diag(optimum.covariance))
@@ -281,12 +297,14 @@ def fit_with_estimates(
     return replace(fit, notes=tuple(notes), standard_errors=known)
 
 
-def _few_games_note(prior: AdvantagePrior | LapsePrior, value: float, error: float) -> str:
+def _few_games_note(prior: EstimatePrior, value: float, error: float) -> str:
     """Note on an estimate that is mostly its prior's."""
     if isinstance(prior, LapsePrior):
         amount = (
             f"{100 * value:.1f} +- {100 * error:.1f} % of the games, +-{100 * prior.sd:.1f} % before any game"
         )
+    elif isinstance(prior, StepPrior):
+        amount = f"{value:.1f} +- {error:.1f} points, +-{prior.sd:.1f} before any game"
     else:
         amount = f"{value:.1f} +- {error:.1f} points per unit, +-{prior.sd:.1f} before any game"
     return f"too few games to estimate {prior.key}: {amount}"

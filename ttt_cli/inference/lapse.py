@@ -33,6 +33,11 @@ class LapsePrior:
         return 0.0, MOST / UNIT
 
     @property
+    def begin(self) -> float:
+        """The coordinate at which the search begins."""
+        return 0.0
+
+    @property
     def sd(self) -> float:
         """Sd of the prior."""
         of_skill = PRIOR_GAMES + 1

@@ -4,12 +4,13 @@ Equal games of two players are merged into one with a weight. A link is a row of
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.inference.victory import NO_INTERVALS, Intervals, intervals_of, outcomes_for_kernels
 from ttt_cli.kernels.ep.structures import LinkRows, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
@@ -29,10 +30,13 @@ class MergedGames:
     | handicap | (games, 2 + terms) | | see below; (0, 2 + terms) where no game has a handicap |
     | colours | | | whether games that differ in colours alone are kept apart |
     | terms | | | covariates that count |
+    | thresholds | | | margins of victory at which intervals begin, in increasing order |
+    | interval | (games,) | | how wide a win was (`inference/victory.py`); none without thresholds |
 
-    In `balance` games with unknown colours count with their whole weight if colours matter, else with 0; games on
-    neutral ground count with 0. Columns of `handicap`: 0: Elo points given to `first`; 1: -1 where White's advantage
-    does not apply, else 0; from 2 on: the values of covariates for `first`.
+    A win in an interval between two ends has the code of a draw. In `balance` games with unknown colours count with
+    their whole weight if colours matter, else with 0; games on neutral ground count with 0. Columns of `handicap`: 0:
+    Elo points given to `first`; 1: -1 where White's advantage does not apply, else 0; from 2 on: the values of
+    covariates for `first`.
     """
 
     games: Pairings
@@ -40,11 +44,13 @@ class MergedGames:
     handicap: Array
     colours: bool
     terms: tuple[str, ...] = ()
+    thresholds: tuple[int, ...] = ()
+    interval: Intervals = field(default_factory=lambda: NO_INTERVALS)
 
     @property
     def balance_for_slopes(self) -> Array:
-        """The balance where covariates are estimated together with White's advantage, else nothing."""
-        return self.balance if self.terms else np.empty(0)
+        """The balance where covariates or margins are estimated together with White's advantage, else nothing."""
+        return self.balance if self.terms or self.thresholds else np.empty(0)
 
     def __len__(self) -> int:
         return len(self.games.first)
@@ -70,19 +76,29 @@ class OrientedGames(NamedTuple):
     covariates: Array
 
 
-def merge_games(timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = ()) -> MergedGames:
+def merge_games(
+    timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = (), thresholds: tuple[int, ...] = ()
+) -> MergedGames:
     """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too.
 
-    Games with different values of the covariates `terms` are different.
+    Games with different values of the covariates `terms`, and in different intervals by the `thresholds` of margins of
+    victory, are different.
     """
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
     sides = timeline.distinct_sides
-    oriented = _oriented(timeline, sides, timeline.covariate_columns(terms), colours=colours)
+    columns = timeline.covariate_columns(terms)
+    if thresholds:
+        # the interval of a game changes its sign with its sides, as a covariate does
+        columns = np.column_stack([columns, intervals_of(timeline, thresholds)])
+    oriented = _oriented(timeline, sides, columns, colours=colours)
     handicaps = _distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates)
     handicap_index = handicaps.of_game
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
-    code = (oriented.outcome + unknown).astype(np.uint8)
+    outcome = oriented.outcome
+    if thresholds:
+        outcome = outcomes_for_kernels(outcome, oriented.covariates[:, -1], len(thresholds))
+    code = (outcome + unknown).astype(np.uint8)
     games = oriented.first, oriented.second, code, handicap_index
     order = _order(timeline, code, handicap_index)
     spare = np.empty(timeline.n_games, np.int32)
@@ -101,7 +117,13 @@ def merge_games(timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = (
     merge_pairs(
         timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, merged_index
     )
-    return MergedGames(pairs, balance, handicaps.handicap[merged_index], colours, terms)
+    handicap = handicaps.handicap[merged_index]
+    interval = NO_INTERVALS
+    if thresholds:
+        interval = np.zeros(distinct, np.int8)
+        interval[: len(handicap)] = handicap[:, -1]  # no handicaps: no game has a margin
+        handicap = handicap[:, :-1]
+    return MergedGames(pairs, balance, handicap, colours, terms, thresholds, interval)
 
 
 def _oriented(

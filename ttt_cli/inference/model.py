@@ -5,23 +5,26 @@ from typing import Final, NamedTuple
 
 from ttt_cli.inference.links import points_given
 from ttt_cli.inference.solver import LEAST_RATE
+from ttt_cli.inference.victory import NO_INTERVALS, Intervals, centres_given, ends_of, margins_for_kernels
 from ttt_cli.kernels.ep.structures import LinkSlopes, Rule
 from ttt_cli.support.arrays import Array
 
 
 class Offsets(NamedTuple):
-    """What is added to the skill of the side named first, and the share of games to which it does not apply.
+    """What is added to the skill of the side named first, the share of games without it, and steps between wins.
 
     | name | unit | |
     |---|---|---|
     | advantage | points | White's |
     | covariates | points | per unit of each, in the order of `MergedGames.terms` |
     | lapse | | share of games that chance decides |
+    | steps | points | between margins of victory, in the order of `MergedGames.thresholds` |
     """
 
     advantage: float = 0.0
     covariates: tuple[float, ...] = ()
     lapse: float = 0.0
+    steps: tuple[float, ...] = ()
 
 
 NO_OFFSETS: Final = Offsets()
@@ -37,7 +40,7 @@ class Play:
     | noise | points^2 | 2 beta^2, the variance of the difference of two performances |
     | margin | points | the draw margin, or the one from which the players' own are counted |
     | elo_unit | points | one Elo point |
-    | offsets | | White's advantage, points per unit of covariates, and the share of games that chance decides |
+    | offsets | | White's advantage, points per unit of covariates, the share of lapses, steps between wins |
     | own_margin_sd | points | sd of newcomers' own draw margins; 0 with a common margin |
     | margin_drift | | sd of the change of the draw margin's logarithm over one year |
     | margin_strength | | rise of its logarithm with the strength of both players |
@@ -58,10 +61,18 @@ class Play:
         """Whether every player has a draw margin."""
         return self.own_margin_sd > 0.0
 
-    def rule(self, margin: Array, handicap: Array) -> Rule:
-        """The rule of kernels, with the draw margins of games and the handicaps of `MergedGames`."""
-        advantage, covariates, lapse = self.offsets
+    def rule(self, margin: Array, handicap: Array, interval: Intervals = NO_INTERVALS) -> Rule:
+        """The rule of kernels, with the draw margins of games, and handicaps and intervals of `MergedGames`.
+
+        With intervals and steps between them this sets the draw margins.
+        """
+        advantage, covariates, lapse, steps = self.offsets
         points = points_given(handicap, self.elo_unit, advantage, covariates)
+        if steps and len(interval):
+            ends = ends_of(self.margin, steps)
+            margin[:] = margins_for_kernels(interval, ends)
+            centres = centres_given(interval, ends)
+            points = points + centres if len(points) else centres
         return Rule(self.noise, margin, self.margin, advantage, points, lapse, self.lapse_draws)
 
 
@@ -76,6 +87,7 @@ class GamesGradient(NamedTuple):
     | elo_unit | in the logarithm of an Elo point, by the handicaps |
     | covariates | in the points per unit of covariates |
     | lapse | in the share of games that chance decides |
+    | steps | in the steps between margins of victory |
     """
 
     noise: float
@@ -84,6 +96,7 @@ class GamesGradient(NamedTuple):
     elo_unit: float
     covariates: tuple[float, ...]
     lapse: float
+    steps: tuple[float, ...] = ()
 
     def plus(self, other: "GamesGradient") -> "GamesGradient":
         """The gradient of these games and others."""
@@ -95,6 +108,7 @@ class GamesGradient(NamedTuple):
             elo_unit=self.elo_unit + other.elo_unit,
             covariates=tuple(slope + further for slope, further in of_covariates),
             lapse=self.lapse + other.lapse,
+            steps=self.steps or other.steps,
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import AliasChoices, AliasGenerator, ConfigDict, Field, ValidationInfo, field_validator
 
+from ttt_cli.config.margin_steps import StepSettings
 from ttt_cli.config.offsets import OffsetKey, OffsetSettings, offset_key
 from ttt_cli.config.schema import ConfigSection, key
 from ttt_cli.fitted import Kind
@@ -64,6 +65,17 @@ class Params(ConfigSection):
     def offset_settings(self) -> OffsetSettings:
         """Sd and tau of the offsets of categories of games, by name."""
         return getattr(self, "offsets", {})
+
+    @property
+    def step_settings(self) -> StepSettings:
+        """Steps between margins of victory as configured."""
+        return getattr(self, "margin_steps", {})
+
+    @property
+    def estimates_steps(self) -> bool:
+        """Whether steps between margins of victory are estimated by the evidence."""
+        settings = self.step_settings
+        return isinstance(settings, str) or ESTIMATE in settings.values()
 
     @property
     def offset_ranges(self) -> dict[str, Range]:
@@ -308,6 +320,7 @@ MOVING_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_strength": Range(-1.0, 1.0, "linear", is_length=False),
 }
 LAPSE: Final[dict[str, Range]] = {"lapse": Range(0.0, 0.5, "linear", least=0.02, is_length=False)}
+MARGIN_STEP: Final = Range(1e-3, 10.0)
 OWN_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_mean": Range(1e-3, 20.0, "linear"),
     "draw_margin_sd": Range(1e-3, 20.0),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.support.errors import ConfigError, suggested
 
 Value = TypeVar("Value")
@@ -68,35 +69,53 @@ def find_covariates(
 
 
 CATEGORY_WRITTEN: Final = "category_written"  # our name of the column of categories
+VICTORY_MARGIN: Final = "victory_margin"  # our name of the column of margins of victory
 
 
-def find_category(column: str, header: Sequence[str], file: str) -> dict[str, int]:
-    """Index of the column of categories by our name. Raises ConfigError where it is not there."""
-    same = [index for index, cell in enumerate(header) if cell.casefold() == column.casefold()]
-    if not same:
-        hint = suggested(column, header, f"columns are {', '.join(header)}")
-        raise ConfigError(f"data.category: there is no column {column!r}", where=file, hint=hint)
-    exact = [index for index in same if header[index] == column]
-    return {CATEGORY_WRITTEN: (exact or same)[0]}
+def find_single(single: Mapping[str, str], header: Sequence[str], file: str) -> dict[str, int]:
+    """Indices of the columns of the category and of the margin, by our names; `single` has theirs.
+
+    Raises ConfigError for one that is not there.
+    """
+    indices: dict[str, int] = {}
+    for ours, column in single.items():
+        same = [index for index, cell in enumerate(header) if cell.casefold() == column.casefold()]
+        if not same:
+            key = "data.category" if ours == CATEGORY_WRITTEN else "data.margin"
+            hint = suggested(column, header, f"columns are {', '.join(header)}")
+            raise ConfigError(f"{key}: there is no column {column!r}", where=file, hint=hint)
+        exact = [index for index in same if header[index] == column]
+        indices[ours] = (exact or same)[0]
+    return indices
+
+
+def single_columns(data: DataConfig) -> dict[str, str]:
+    """Names of the columns of the category and of the margin of victory, by our names, where a file has them."""
+    columns: dict[str, str] = {}
+    if data.category_column is not None:
+        columns[CATEGORY_WRITTEN] = data.category_column
+    if data.margin_column is not None:
+        columns[VICTORY_MARGIN] = data.margin_column
+    return columns
 
 
 class CovariateTags(NamedTuple):
-    """Tags of a PGN file that hold covariates, and the index among them of each of our columns."""
+    """Further tags of a PGN file that are wanted, and the index among them of each of our columns."""
 
     tags: tuple[bytes, ...]
     columns: dict[str, int]
 
 
-def further_tags(covariates: Mapping[str, str], category: str | None) -> CovariateTags:
-    """Tags `Rest`, or `WhiteRest` and `BlackRest`, of each covariate, and that of the category, if there is one."""
+def further_tags(data: DataConfig) -> CovariateTags:
+    """Tags `Rest`, or `WhiteRest` and `BlackRest`, of each covariate, and those of the category and the margin."""
     tags: list[bytes] = []
     columns: dict[str, int] = {}
-    for name, column in covariates.items():
+    for name, column in data.covariates.items():
         written = (column, f"White{column}", f"Black{column}")
         for field, tag in zip(covariate_fields(name), written, strict=True):
             columns[field] = len(tags)
             tags.append(tag.encode())
-    if category is not None:
-        columns[CATEGORY_WRITTEN] = len(tags)
-        tags.append(category.encode())
+    for ours, column in single_columns(data).items():
+        columns[ours] = len(tags)
+        tags.append(column.encode())
     return CovariateTags(tuple(tags), columns)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.reading.batches import BLACKS, DATES, RESULTS, WEIGHTS, WHITES, Layout, ResultKind
-from ttt_cli.reading.covariates import find_category, find_covariates, sided_names
+from ttt_cli.reading.covariates import find_covariates, find_single, sided_names, single_columns
 from ttt_cli.reading.dates import joined_date, known_date, parse_dates
 from ttt_cli.reading.recognition import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
@@ -154,23 +154,22 @@ def find_layout(
 
 
 def _named_columns(data: DataConfig) -> list[str]:
-    """Names of columns of covariates and of the category."""
-    return [*data.covariates.values(), *([data.category_column] if data.category_column else [])]
+    """Names of columns of covariates, of the category and of the margin."""
+    return [*data.covariates.values(), *single_columns(data).values()]
 
 
 def _covariate_columns(data: DataConfig, column_names: Sequence[str], name: str) -> dict[str, int]:
-    """Indices of the columns of covariates and of the category, none without any.
+    """Indices of the columns of covariates, of the category and of the margin, none without any.
 
     Raises ConfigError, also where the columns have no names.
     """
     if not column_names and _named_columns(data):
-        key = "data.covariates" if data.covariates else "data.category"
+        of_games = "data.category" if data.category_column else "data.margin"
+        key = "data.covariates" if data.covariates else of_games
         hint = "name all columns in order: -s 'data.columns=[date, white, black, result, NAME]'"
         raise ConfigError(f"{key} names columns, which the file does not", where=name, hint=hint)
     columns = find_covariates(data.covariates, column_names, word_of, name)
-    if data.category_column is not None:
-        columns |= find_category(data.category_column, column_names, name)
-    return columns
+    return columns | find_single(single_columns(data), column_names, name)
 
 
 def _complete(

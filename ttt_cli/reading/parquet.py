@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.columns import Strings
-from ttt_cli.reading.covariates import sided_names
+from ttt_cli.reading.covariates import sided_names, single_columns
 from ttt_cli.reading.layout import column_of, find_layout, word_of
 from ttt_cli.reading.unpacking import Expansion
 from ttt_cli.support.arrays import Ids
@@ -57,8 +57,8 @@ def _wanted_columns(names: Sequence[str], data: DataConfig) -> list[str]:
     """The columns of a file that may be used: those with a name that is known, or named in the config."""
     words = data.columns if isinstance(data.columns, list) else names
     configured = data.columns.values() if isinstance(data.columns, dict) else ()
-    category = [data.category_column] if data.category_column else []
-    configured_names = {column.casefold() for column in (*configured, *data.covariates.values(), *category)}
+    of_games = single_columns(data).values()
+    configured_names = {column.casefold() for column in (*configured, *data.covariates.values(), *of_games)}
     of_covariates = _covariate_words(data)
     return [
         column

@@ -377,7 +377,7 @@ def _settle_result(tag: bytes, terminator: bytes) -> _SettledResult:
 
 def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:  # noqa: ARG001
     """Open a PGN file given as blocks with LF line ends."""
-    further = further_tags(data.covariates, data.category_column)
+    further = further_tags(data)
     tags = tuple(tag for tag in further.tags if tag not in NAMES)  # the usual ones are read anyway
     columns = {**TAG_COLUMNS}
     for column, index in further.columns.items():

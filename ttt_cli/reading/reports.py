@@ -61,6 +61,7 @@ FURTHER_NOTES: Final = "further notes"
 UNKNOWN_STATUS: Final = "unknown status"
 OTHER_ODDS: Final = "odds column ignored"
 UNKNOWN_COVARIATE: Final = "covariate not known"
+UNKNOWN_MARGIN: Final = "margin not known"
 AMBIGUOUS_DATE: Final = "day or month first"
 TWO_DIGIT_YEAR: Final = "years of two digits"
 NUMBERED_DATE: Final = "numbers for dates"
@@ -77,7 +78,7 @@ WINNER_FIRST: Final = "winner named first"
 # Reported once of a file.
 OF_COLUMNS: Final = (
     *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS, GOALS),
-    *(UNKNOWN_STATUS, OTHER_ODDS, UNKNOWN_COVARIATE, WINNER_FIRST, IDLE_ALIAS),
+    *(UNKNOWN_STATUS, OTHER_ODDS, UNKNOWN_COVARIATE, UNKNOWN_MARGIN, WINNER_FIRST, IDLE_ALIAS),
     *OF_PEOPLE,
 )
 

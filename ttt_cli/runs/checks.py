@@ -211,7 +211,9 @@ _RULES: Final = {
     "steps": "count(*) = {meta.nodes}",
     "texts": "bool_and(id = rowid)",
     "game_texts": "count(*) = {meta.games}",
-    **dict.fromkeys(("neutral_games", "covariate_points"), 'count(DISTINCT "row") = count(*)'),
+    **dict.fromkeys(
+        ("neutral_games", "victory_margins", "covariate_points"), 'count(DISTINCT "row") = count(*)'
+    ),
     **dict.fromkeys(("covariates", "covariate_texts", "people_fields", "categories"), "bool_and(id = rowid)"),
     "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
         AND count(DISTINCT (player, field)) = count(*)""",

@@ -35,7 +35,7 @@ from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.people import people_in
 from ttt_cli.runs.schema import ALIASES, FORMAT, PEOPLE, definitions
 from ttt_cli.support import VERSION
-from ttt_cli.support.arrays import Ids, Places
+from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
 from ttt_cli.timeline import Timeline
 
@@ -67,6 +67,9 @@ def fill(
         tables |= covariate_columns(games)
     if games.people.fields:
         tables |= people_columns(games.people)
+    if games.victory_margin.any():
+        rows = np.flatnonzero(games.victory_margin)
+        tables["victory_margins"] = {"row": rows, "margin": games.victory_margin[rows]}
     if points_by_term(fit.params):
         points = points_added(fit.params, timeline)
         rows = np.flatnonzero(points)
@@ -433,6 +436,7 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     return Games(
         **columns,
         neutral=neutral,
+        victory_margin=_rebuild_victory_margins(run, len(neutral)),
         category=_rebuild_category(run, len(neutral)),
         covariates=rebuild_covariates(run, len(neutral)),
         people=people_in(run.rows),
@@ -440,6 +444,16 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
         report=_rebuild_report(run),
     )
+
+
+def _rebuild_victory_margins(run: _Reader, games: int) -> Array:
+    """By how much so many games were won; none where that is not known of any."""
+    known = run.arrays('SELECT "row", margin FROM victory_margins')
+    if not len(known["row"]):
+        return np.empty(0)
+    victory_margin = np.zeros(games)
+    victory_margin[known["row"]] = known["margin"]
+    return victory_margin
 
 
 def _rebuild_category(run: _Reader, games: int) -> CodedColumn[str]:

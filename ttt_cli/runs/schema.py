@@ -132,6 +132,7 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "texts": "id ID, text TEXT",
         "spellings": "player TEXT, spelling TEXT",
         "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
+        "victory_margins": "row GAME, margin AMOUNT",  # by how much games were won, where that is known
         # Covariates; their values as written, all games of the first covariate, then those of the next: of the game or
         # a difference, and of each side; and what they add to the strength of White
         "covariates": "id ID, name TEXT, category FLAG",
@@ -163,6 +164,7 @@ ADDED: Final = (
     frozenset({"file_traits"}),
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
     frozenset({"people_fields", "people"}),
+    frozenset({"victory_margins"}),
     frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)

@@ -10,12 +10,15 @@ from pydantic import BaseModel
 from ttt_cli.config.covariates import PREFIX
 from ttt_cli.config.documents import Document
 from ttt_cli.config.load import read_document
+from ttt_cli.config.margin_steps import PREFIX as STEPS
+from ttt_cli.config.margin_steps import steps_by_key, with_steps
 from ttt_cli.config.offsets import PREFIX as OFFSETS
 from ttt_cli.config.offsets import offset_params, with_offsets
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
 from ttt_cli.config.validation import check, joined, unknown_key, validate, value_text
 from ttt_cli.inference.covariates import find_terms, with_points
 from ttt_cli.inference.params import AUTO, ESTIMATE, Params
+from ttt_cli.inference.victory import find_steps
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.registry import Model, load
@@ -71,6 +74,12 @@ def resolve(document: Document) -> Resolved:
             "model.gamma has two meanings: White's advantage, and elsewhere the drift of skill",
             where=document.where(("model", "gamma")),
             hint="White's advantage is model.white_advantage, the drift in a year model.tau",
+        )
+    if "margin_steps" in written and "margin_steps" not in model.Params.model_fields:
+        raise ConfigError(
+            f"{model.NAME} has no margins of victory (model.margin_steps)",
+            where=document.where(("model", "margin_steps")),
+            hint="model.name: ttt has them",
         )
     if "offsets" in written and "offsets" not in model.Params.model_fields:
         raise ConfigError(
@@ -152,7 +161,7 @@ def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resol
     """Replace model parameters, e.g. `{"beta": 600}`; defaults follow. Raises ConfigError.
 
     A key `covariates.NAME`, or `covariates.NAME.VALUE` of a category, replaces the points per unit of a covariate, a
-    key `offsets.NAME.sd` or `.tau` that of a category of games.
+    key `offsets.NAME.sd` or `.tau` that of a category of games, a key `margin_steps.N` that of a margin of victory.
     """
     values = resolved.params.model_dump(exclude_unset=True)
     document = Document()
@@ -167,21 +176,26 @@ def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resol
 
 
 def _with_inner_keys(params: Params, overrides: Mapping[str, object]) -> dict[str, object]:
-    """The overrides with those of covariates in one key, and those of offsets in another."""
+    """The overrides with those of covariates in one key, and those of offsets and of margins in others."""
     common: dict[str, object] = {}
     points: dict[str, object] = {}
     of_offsets: dict[str, object] = {}
+    of_steps: dict[str, object] = {}
     for key, value in overrides.items():
         if key.startswith(PREFIX):
             points[key.removeprefix(PREFIX)] = value
         elif key.startswith(OFFSETS):
             of_offsets[key] = value
+        elif key.startswith(STEPS):
+            of_steps[key] = value
         else:
             common[key] = value
     if points:
         common["covariates"] = with_points(params.covariate_settings, points)
     if of_offsets:
         common["offsets"] = with_offsets(params.offset_settings, of_offsets)
+    if of_steps:
+        common["margin_steps"] = with_steps(params.step_settings, of_steps)
     return common
 
 
@@ -210,7 +224,9 @@ def numeric_params(resolved: Resolved) -> dict[str, Any]:
     """Numeric model parameters and their configured values: what a grid may vary."""
     numeric = number_bounds(type(resolved.params), "number", "integer")
     of_offsets = offset_params(resolved.params.offset_settings)
-    return {**resolved.params.model_dump(include=set(numeric)), **of_offsets}
+    steps = steps_by_key(resolved.params.step_settings)
+    of_steps = {key: None if isinstance(points, str) else points for key, points in steps.items()}
+    return {**resolved.params.model_dump(include=set(numeric)), **of_offsets, **of_steps}
 
 
 def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> dict[str, float | None]:
@@ -230,10 +246,16 @@ def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> 
     return {**{PREFIX + term: 0.0 for term in terms}, **configured}
 
 
+def step_params(resolved: Resolved, timeline: Timeline) -> dict[str, float | None]:
+    """Steps between margins of victory by key, None where they are estimated. Raises ConfigError for those of none."""
+    return {step.key: step.points for step in find_steps(resolved.params.step_settings, timeline)}
+
+
 def configured_numbers(params: Params) -> dict[str, Any]:
-    """Parameters as configured; those of offsets by key, points per unit of covariates as in `covariate_params`."""
-    values = params.model_dump(exclude={"covariates", "offsets", "newcomers_by"})
+    """Parameters as configured; those of offsets, covariates and margins of victory by key."""
+    values = params.model_dump(exclude={"covariates", "offsets", "newcomers_by", "margin_steps"})
     values |= offset_params(params.offset_settings)
+    values |= steps_by_key(params.step_settings)
     for name, setting in params.covariate_settings.items():
         if isinstance(setting, dict):
             values |= {f"{PREFIX}{name}.{value}": points for value, points in setting.items()}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, Unpack
 
 from pydantic import Field
 
+from ttt_cli.config.margin_steps import MarginSteps
 from ttt_cli.config.offsets import Offsets, offset_params
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
@@ -69,6 +70,11 @@ class Params(ThroughTimeParams, SkillParams):
         0.0,
         "share of games that chance decides, of 1, or estimate: the most probable with a weak prior; 0: none",
     )
+    margin_steps: MarginSteps = key(
+        {},
+        "how much more of the difference wins by a margin (data.margin) or more need than narrower ones, points, "
+        "{2: 200, 3: 150}; estimate, of one or all: the most probable with a weak prior",
+    )
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
@@ -117,6 +123,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "white_advantage": of_games.advantage,
         **shared.covariate_slopes(of_games),
         **of_offsets,
+        **shared.step_slopes(of_games),
         "draw_probability": by_margin * margin_slope(params, timeline),
         "lapse": of_games.lapse,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -19,14 +18,12 @@ from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.event_sets import EXHIBITIONS, LEFT_OUT
 from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
-from ttt_cli.games.table import Games, Records, games_of
+from ttt_cli.games.table import DRAW, Games, Records, games_of
 from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.reports import Problem, ReadReport
-from ttt_cli.runs.meta import RunMeta, in_use
 from ttt_cli.support.arrays import Places
-from ttt_cli.views.rows import Rows, counted, shown_notes
-from ttt_cli.views.rows import short as short_text
+from ttt_cli.views.rows import Rows, counted
 
 # Records are compared if they were used, or would have been but for the filters that follow the one of duplicates.
 _USED_OR_DUPLICATE: Final = reasons.codes_of((None, reasons.DUPLICATE))
@@ -37,7 +34,7 @@ COLUMNS: Final = (
     "file", "line", "date", "white", "black", "result", "event", "site", "round", "problem",
 )  # fmt: skip
 _PIECE: Final = 8192
-_GROUPS: Final = 6  # of newcomers, shown
+_MARGINS: Final = 4  # of victory, shown
 _EXAMPLES: Final = 3
 
 
@@ -456,6 +453,8 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         yield f"{people.path}: {counted(people.rows, 'person', 'people')}, {known} known, {births:,} with a birth"
     if games.category.codes.any():
         yield f"categories: {', '.join(category_counts(games))}"
+    if games.victory_margin.any():
+        yield margin_line(games)
     needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
     if vague := int((games.date_precision < needed).sum()):
         yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
@@ -466,6 +465,16 @@ def category_counts(games: Games) -> list[str]:
     count = np.bincount(games.category.codes, minlength=len(games.category.values))
     order = np.argsort(-count, kind="stable").tolist()
     return [f"{games.category.values[code] or 'none'} {count[code]:,}" for code in order if count[code]]
+
+
+def margin_line(games: Games) -> str:
+    """How many wins have a margin of victory, and the most frequent ones: `1 in 42.0 %`."""
+    margins = games.victory_margin[games.victory_margin > 0.0]
+    values, count = np.unique(margins, return_counts=True)
+    order = np.argsort(-count, kind="stable")[:_MARGINS].tolist()
+    frequent = [f"{values[index]:g} in {100 * count[index] / len(margins):.1f} %" for index in order]
+    wins = int((games.outcome != DRAW).sum())
+    return f"margins of victory: {len(margins):,} of {counted(wins, 'win')}, {', '.join(frequent)}"
 
 
 def _problem_lines(report: ReadReport, *, everything: bool) -> Iterator[str]:
@@ -499,69 +508,6 @@ def _examples(problems: Sequence[Problem], count: int) -> str:
         return ""
     more = ", ..." if count > _EXAMPLES else ""
     return f" ({', '.join(places)}{more})"
-
-
-def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
-    """Model, players and periods, parameters, evidence, how inference ended, and the notes of the model."""
-    from ttt_cli.views.run import model_line
-
-    yield model_line(meta)
-    span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
-    draws = f"{100 * meta.draw_share:.1f} % drawn"
-    nodes = f"{meta.nodes:,} player-{meta.period}s"
-    yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {nodes}, {draws}"
-    parameters = [f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()]
-    yield f"parameters: {', '.join(parameters)}"
-    if error := meta.standard_errors.get("white_advantage"):
-        name = advantage_name(meta.config.get("data", {}).get("sides"))
-        yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
-    yield from covariate_lines(meta)
-    yield from group_lines(meta)
-    if error := meta.standard_errors.get("lapse"):
-        yield f"chance decides {100 * meta.params['lapse']:.1f} +- {100 * error:.1f} % of the games"
-    if math.isnan(meta.log_evidence):
-        yield "no log-evidence: this system has none"
-    else:
-        gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
-        yield f"log-evidence {meta.log_evidence:.6f}{gain}"
-    has_error = math.isfinite(meta.remaining_error)
-    error = f"{meta.remaining_error:.2g} points" if has_error else "an unknown amount"
-    error += f" ({meta.posterior} posterior)" if meta.posterior else ""
-    sweeps = counted(meta.sweeps, "sweep")
-    if meta.converged:
-        yield f"converged in {sweeps}: all skills within {error}"
-    else:
-        yield f"NOT CONVERGED after {sweeps}: skills may be off by {error}"
-    if meta.skipped_sites:
-        yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
-    yield from meta.notes if everything else shown_notes(meta.notes)
-
-
-def covariate_lines(meta: RunMeta) -> Iterator[str]:
-    """Points per unit of each covariate that counts, and the share of it that follows from who plays."""
-    for key, share in meta.explained.items():
-        error = meta.standard_errors.get(key)
-        uncertain = f" +- {error:.1f}" if error else ""
-        from_players = f"{100 * share:.0f} % of it follows from who plays"
-        yield f"{key}: {meta.params[key]:.1f}{uncertain} points per unit; {from_players}"
-
-
-def group_lines(meta: RunMeta) -> Iterator[str]:
-    """How newcomers differ by each field of people, with the groups of most newcomers."""
-    for field, of_field in meta.groups.items():
-        groups = sorted(of_field["groups"].items(), key=lambda item: (-item[1][0], item[0]))
-        shown = [f"{value} {mean:+.0f} +- {sd:.0f}" for value, (_, mean, sd) in groups[:_GROUPS]]
-        more = f" and {len(groups) - _GROUPS:,} more groups" if len(groups) > _GROUPS else ""
-        yield (
-            f"newcomers by {field}: {of_field['mean']:+.0f} points where it is known, groups differ by an sd of "
-            f"{of_field['sd']:.0f}: {', '.join(shown)}{more}"
-        )
-
-
-def advantage_name(sides: Sequence[str] | None) -> str:
-    """What the advantage of the side named first is called: White's, home, or by the configured name of that side."""
-    first = sides[0].casefold() if sides else "white"
-    return {"white": "White's advantage", "home": "home advantage"}.get(first, f"advantage of {first}")
 
 
 def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:

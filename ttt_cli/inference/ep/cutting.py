@@ -1,7 +1,7 @@
 """Cut a timeline into slices of time, each with its own nodes and games."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from ttt_cli.inference.ep.borders import Borders, BorderSteps, borders_of, no_bo
 from ttt_cli.inference.ep.newcomers import NewcomersInput, StepsElsewhere
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.inference.victory import NO_INTERVALS, Intervals
 from ttt_cli.kernels.ep.structures import Chains, LinkSites, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import Timeline, calendar
@@ -64,7 +65,7 @@ class SliceInput:
     | period_year | (periods,) | | index of each period's calendar year; the timeline has `years` of them |
     | chains | | | its variables; -1 for no neighbour in any slice |
     | games, handicap | | | as in `MergedGames` |
-    | balance | (games,) | games | the same; none without covariates |
+    | balance, interval | (games,) | | the same; balance in games; none without covariates or margins of victory |
     | game_start | (periods + 1,) | | the first game of each period, and the end of the last; equal games not merged |
     | widest | (variables,) | points^2 | prior variance of each, without any game |
     | segments | | | its segments |
@@ -88,6 +89,7 @@ class SliceInput:
     sites: StartSites | None = None
     newcomers: NewcomersInput | None = None
     links: LinkedGames | None = None
+    interval: Intervals = field(default_factory=lambda: NO_INTERVALS)
 
 
 class Piece(NamedTuple):
@@ -191,6 +193,7 @@ def one_slice(timeline: Timeline, steps: PriorSteps, period_year: Ids, merged: M
         game_start=timeline.game_start,
         widest=steps.widest.ravel(),
         segments=NO_SEGMENTS,
+        interval=merged.interval,
     )
 
 
@@ -230,7 +233,7 @@ class Cutter:
 
     `cuts`: the first period of each slice, and the end of the last; None: a single slice. `priors`: one for each
     quantity of a node (skill, draw margin). `guess` (quantities, nodes, 2): initial beliefs, as messages.
-    `terms`: covariates that count.
+    `terms`: covariates that count; `thresholds`: margins of victory at which intervals begin.
     """
 
     def __init__(
@@ -241,6 +244,7 @@ class Cutter:
         *,
         colours: bool,
         terms: tuple[str, ...] = (),
+        thresholds: tuple[int, ...] = (),
         guess: Array | None = None,
     ) -> None:
         cuts = np.array([0, len(timeline.periods)]) if cuts is None else cuts
@@ -248,6 +252,7 @@ class Cutter:
         self.cuts = cuts.tolist()
         self._colours = colours
         self._terms = terms
+        self._thresholds = thresholds
         self._guess = guess
         self._newcomers = priors[0].newcomers
         self._steps = prior_steps(timeline, priors)
@@ -319,6 +324,7 @@ class Cutter:
             segments=ends.segments(self._offset(bounds)),
             guess=None if self._guess is None else _flat(self._guess[:, bounds.nodes]),
             newcomers=self._newcomers_of(bounds, ends),
+            interval=games.merged.interval,
         )
         timeline.storage.release()
         return Piece(slice_input, ends.players)
@@ -358,7 +364,7 @@ class Cutter:
 
     def _merged(self, part: Timeline) -> MergedGames:
         """The games of the timeline or a part of it."""
-        return merge_games(part, colours=self._colours, terms=self._terms)
+        return merge_games(part, colours=self._colours, terms=self._terms, thresholds=self._thresholds)
 
     def _newcomers_of(self, bounds: SliceRange, ends: "ChainEnds") -> NewcomersInput | None:
         """Newcomers of a slice, if their mean moves."""

@@ -95,7 +95,7 @@ class SlicedInference:
         return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
     def offset_slopes(self) -> Array:
-        """Slopes of log Z in White's advantage, in points per unit of covariates, and in the lapse, (2 + terms,)."""
+        """Slopes of log Z in White's advantage, covariates, the lapse and steps between wins, (2 + terms + steps,)."""
         slopes = self._recovery.run_with_sites(
             lambda: self.propagation.exchange.broadcast(results.offset_slopes)
         )
@@ -157,7 +157,13 @@ class Inference(SlicedInference):
         if sites is None or not sites.message.any():
             guess = beliefs_of_start(start, priors, timeline)
         cutter = Cutter(
-            timeline, None, [*priors.values()], colours=merged.colours, terms=merged.terms, guess=guess
+            timeline,
+            None,
+            [*priors.values()],
+            colours=merged.colours,
+            terms=merged.terms,
+            thresholds=merged.thresholds,
+            guess=guess,
         )
         slice_input = replace(cutter.as_one_slice(merged), sites=sites)
         if links:

@@ -21,6 +21,7 @@ from ttt_cli.inference.links import MergedGames, points_given
 from ttt_cli.inference.model import ChainSlopes, GamesGradient, Play
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
+from ttt_cli.inference.victory import interval_slopes
 from ttt_cli.inference.walk import SmoothedWalk, smooth_walk, step_variances
 from ttt_cli.kernels.ep.structures import Chains, GamesSlopes, Pairings, Rule
 from ttt_cli.storage import MEMORY, ArrayStorage
@@ -472,7 +473,9 @@ class MovingMargins:
         by_margin = np.empty(len(merged))
         by_offset = np.empty(len(merged))
         of_games = kernel(merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset)
-        slope = self._slope_of_margin(posterior, by_margin)
+        steps = self._play.offsets.steps
+        of_intervals = interval_slopes(merged.interval, len(steps), by_margin, by_offset) if steps else None
+        slope = of_intervals.draw_margin if of_intervals else self._slope_of_margin(posterior, by_margin)
         of_handicaps = by_offset[: len(merged.handicap)]  # none where no game has any
         by_elo_unit = float(points_given(merged.handicap, self._play.elo_unit, 0.0) @ of_handicaps)
         by_covariate = tuple((of_handicaps @ merged.handicap[:, 2:]).tolist())
@@ -487,6 +490,7 @@ class MovingMargins:
             elo_unit=by_elo_unit,
             covariates=by_covariate,
             lapse=of_games.lapse,
+            steps=of_intervals.steps if of_intervals else (),
         )
         return MarginsGradient(by_strength, gradient)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ttt_cli.inference.ep.start import save_sites
 from ttt_cli.inference.model import Evidence, Offsets, Play
+from ttt_cli.inference.victory import Intervals
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import ttt, ttt_d
 from ttt_cli.kernels.ep.games import gather_games
@@ -28,7 +29,7 @@ class SliceGames(Protocol):
         """Whether any site is more than nothing."""
 
     def set_offsets(self, offsets: Offsets) -> None:
-        """Set White's advantage, the points per unit of covariates, and the share of games that chance decides."""
+        """Set White's advantage, points per unit of covariates, the share of lapses, and steps between wins."""
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
         """Pass through a part, or `back`: messages along chains and all sites once; the number of skipped sites.
@@ -113,19 +114,22 @@ class PairGames:
     | pairings | | | the games |
     | play | | | how they are played, offsets aside |
     | handicap | (games, 2 + terms) | | as in `MergedGames` |
-    | balance | (games,) | games | the same; none without covariates |
+    | balance, interval | (games,) | | the same; balance in games; none without covariates or margins of victory |
     | rule | | points | how they are played, as kernels take it |
     | sites | | | their sites, and those that keep margins positive |
     | coupling | (games,) | 1/points^2 | precision of each difference, all equal games together; none with own margins |
+    | steps | (steps,) | points | between margins of victory |
     """
 
     pairings: Pairings
     play: Play
     handicap: Array
     balance: Array
+    interval: Intervals
     rule: Rule
     sites: Sites
     coupling: Array
+    steps: tuple[float, ...] = ()
 
     @property
     def kernels(self) -> PairKernels:
@@ -138,8 +142,9 @@ class PairGames:
         return bool(self.sites.message.any())
 
     def set_offsets(self, offsets: Offsets) -> None:
-        """Set White's advantage, the points per unit of covariates, and the share of games that chance decides."""
-        self.rule = replace(self.play, offsets=offsets).rule(self.rule.margin, self.handicap)
+        """Set White's advantage, points per unit of covariates, the share of lapses, and steps between wins."""
+        self.steps = offsets.steps
+        self.rule = replace(self.play, offsets=offsets).rule(self.rule.margin, self.handicap, self.interval)
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
         """Pass through a part."""
@@ -187,7 +192,13 @@ class PairGames:
 
 
 def pair_games(
-    pairings: Pairings, handicap: Array, balance: Array, play: Play, nodes: int, storage: ArrayStorage
+    pairings: Pairings,
+    handicap: Array,
+    balance: Array,
+    interval: Intervals,
+    play: Play,
+    nodes: int,
+    storage: ArrayStorage,
 ) -> PairGames:
     """Games of a slice with so many nodes, without sites."""
     games = len(pairings.first)
@@ -200,4 +211,5 @@ def pair_games(
         storage.zeros("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
     coupling = storage.zeros("coupling", (0 if own_margins else games,), np.float64)
-    return PairGames(pairings, play, handicap, balance, play.rule(margin, handicap), sites, coupling)
+    rule = play.rule(margin, handicap)
+    return PairGames(pairings, play, handicap, balance, interval, rule, sites, coupling)

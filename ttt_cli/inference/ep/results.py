@@ -17,6 +17,7 @@ from ttt_cli.inference.ep.parts import VariableRange
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.model import Evidence
 from ttt_cli.inference.newcomers import Newcomers
+from ttt_cli.inference.victory import interval_slopes
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep import ttt_d
 from ttt_cli.kernels.ep.structures import Messages, Part, PositivityEvidence
@@ -49,7 +50,7 @@ def evidence(state: SliceState) -> Evidence:
 
 
 def offset_slopes(state: SliceState) -> Array:
-    """Slopes of log Z in White's advantage, in points per unit of covariates, and in the lapse, (2 + terms,)."""
+    """Slopes of log Z in White's advantage, covariates, the lapse and steps between wins, (2 + terms + steps,)."""
     pairs = state.pairs
     games = len(pairs.pairings.first)
     by_margin = np.empty(games)
@@ -58,7 +59,10 @@ def offset_slopes(state: SliceState) -> Array:
         pairs.pairings, pairs.balance, pairs.rule, state.cavities(), by_margin, by_offset
     )
     by_covariate = by_offset[: len(pairs.handicap)] @ pairs.handicap[:, 2:]
-    return np.array([of_games.advantage, *by_covariate, of_games.lapse])
+    steps = len(pairs.steps)
+    of_intervals = interval_slopes(pairs.interval, steps, by_margin, by_offset) if steps else None
+    by_step = of_intervals.steps if of_intervals else ()
+    return np.array([of_games.advantage, *by_covariate, of_games.lapse, *by_step])
 
 
 def positivity_evidence(state: SliceState) -> PositivityEvidence:

@@ -23,8 +23,10 @@ FRESH: Final = "delete the folder, or name another with --scratch"
 
 
 def sites_name(merged: MergedGames) -> str:
-    """What the state of a fit calls its sites: with colours or values of covariates kept apart they are others."""
+    """What the state of a fit calls its sites: with colours, covariates or margins kept apart they are others."""
     name = "sites by colour" if merged.colours else "sites"
+    if merged.thresholds:
+        name += f" and margins from {', '.join(str(threshold) for threshold in merged.thresholds)}"
     return f"{name} and {', '.join(merged.terms)}" if merged.terms else name
 
 
@@ -69,8 +71,9 @@ class Checkpoint:
         priors: Sequence[RandomWalk],
         play: Play,
         terms: tuple[str, ...] = (),
+        thresholds: tuple[int, ...] = (),
     ) -> None:
-        self.folder = scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play, terms)}"
+        self.folder = scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play, terms, thresholds)}"
         self._periods = len(timeline.periods)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -94,15 +97,23 @@ class Checkpoint:
         rmtree(self.folder, ignore_errors=True)
 
 
-def _digest(timeline: Timeline, priors: Sequence[RandomWalk], play: Play, terms: tuple[str, ...]) -> str:
-    """A name for the games, prior and rule of a fit; `terms` are the covariates of the rule."""
-    digest = blake2b(repr((play, terms)).encode(), digest_size=8)
+def _digest(
+    timeline: Timeline,
+    priors: Sequence[RandomWalk],
+    play: Play,
+    terms: tuple[str, ...],
+    thresholds: tuple[int, ...],
+) -> str:
+    """A name for the games, prior and rule of a fit; `terms` and `thresholds`: covariates and margins of the rule."""
+    digest = blake2b(repr((play, terms, thresholds)).encode(), digest_size=8)
     columns: list[NDArray[Any]] = [
         timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
         timeline.weight, timeline.offset, timeline.sides,
     ]  # fmt: skip
     if terms:
         columns += [array for covariate in timeline.covariates for array in covariate.arrays]
+    if thresholds and timeline.victory_margin is not None:
+        columns.append(timeline.victory_margin)
     for column in columns:
         # a column of equal entries as one
         digest.update(np.ascontiguousarray(column if column.strides[0] else column[:1]).data)

@@ -208,7 +208,9 @@ def make_state(
     balance = slice_input.balance
     if not in_memory:
         balance = stored("balance", balance)
-    pairs = pair_games(pairings, slice_input.handicap, balance, play, int(chains.node_start[-1]), storage)
+    nodes = int(chains.node_start[-1])
+    interval = slice_input.interval
+    pairs = pair_games(pairings, slice_input.handicap, balance, interval, play, nodes, storage)
     links = None
     if slice_input.links:
         links = link_games(slice_input, slice_input.links, play)

@@ -30,6 +30,7 @@ from ttt_cli.inference.newcomer_groups import fit_with_groups
 from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, OnSweep, iterate
+from ttt_cli.inference.victory import Step, find_steps
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
@@ -138,10 +139,20 @@ class ThroughTime:
         return find_categories(self.timeline, self.offsets, colours=self.colours, terms=self.term_names)
 
     @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Steps between margins of victory. Raises ConfigError where the games have no margins."""
+        return find_steps(self.params.step_settings, self.timeline)
+
+    @property
+    def thresholds(self) -> tuple[int, ...]:
+        """Margins of victory at which intervals begin."""
+        return tuple(step.margin for step in self.steps)
+
+    @cached_property
     def merged(self) -> MergedGames:
         """The games, but for those in categories with offsets."""
         timeline = self.categories.base if self.categories else self.timeline
-        return merge_games(timeline, colours=self.colours, terms=self.term_names)
+        return merge_games(timeline, colours=self.colours, terms=self.term_names, thresholds=self.thresholds)
 
     @property
     def term_names(self) -> tuple[str, ...]:
@@ -168,23 +179,30 @@ class ThroughTime:
             math.nan if advantage is None else advantage,
             tuple(points),
             math.nan if lapse is None else lapse,
+            tuple(math.nan if step.points is None else step.points for step in self.steps),
         )
 
     def offsets_of(self, fit: Fit) -> Offsets:
         """The offsets of a fit."""
         points = tuple(fit.params[term.key] for term in self.counting_terms)
-        return Offsets(fit.params["white_advantage"], points, fit.params.get(LAPSE, 0.0))
+        steps = tuple(fit.params[step.key] for step in self.steps)
+        return Offsets(fit.params["white_advantage"], points, fit.params.get(LAPSE, 0.0), steps)
 
     def covariate_slopes(self, of_games: GamesGradient) -> dict[str, float]:
         """Slopes of the log-evidence in points per unit of the covariates that count, by key."""
         return dict(zip((term.key for term in self.counting_terms), of_games.covariates, strict=False))
 
+    def step_slopes(self, of_games: GamesGradient) -> dict[str, float]:
+        """Slopes of the log-evidence in the steps between margins of victory, by key."""
+        return dict(zip((step.key for step in self.steps), of_games.steps, strict=False))
+
     def resolved(self, offsets: Offsets) -> dict[str, Any]:
         """Parameters with these offsets as numbers."""
-        params = self.params.model_dump(exclude={"covariates", "offsets", "newcomers_by"})
+        params = self.params.model_dump(exclude={"covariates", "offsets", "newcomers_by", "margin_steps"})
         points = {term.key: 0.0 for term in self.terms}
         points |= zip((term.key for term in self.counting_terms), offsets.covariates, strict=True)
-        resolved = {**params, **points, "white_advantage": offsets.advantage}
+        steps = zip((step.key for step in self.steps), offsets.steps, strict=True)
+        resolved = {**params, **points, "white_advantage": offsets.advantage, **dict(steps)}
         if LAPSE in resolved:
             resolved[LAPSE] = offsets.lapse
         if offsets.lapse:
@@ -250,6 +268,8 @@ class ThroughTime:
             )
         if self.links and (placement or self.play.own_margins):
             raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
+        if self.steps:
+            self._check_steps()
         make_fit = partial(make_fit, elo_unit=self.play.elo_unit)
         empty_evidence = 0.0
         if self.play.own_margins:
@@ -261,11 +281,28 @@ class ThroughTime:
         with fits as fits_of_games:
             return self._fit_with_offsets(FitsOverNothing(self, fits_of_games, empty_evidence), start, solver)
 
+    def _check_steps(self) -> None:
+        """Raise ConfigError for what cannot be fitted with margins of victory."""
+        hint = ""
+        if self.offsets:
+            hint = "leave out model.offsets or model.margin_steps"
+        elif self.params.given_lapse != 0.0:
+            hint = "set model.lapse: 0, or leave out model.margin_steps"
+        elif self.params.draws_move:
+            hint = "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0, or leave out model.margin_steps"
+        if hint:
+            raise ConfigError(
+                "margins of victory are not fitted with offsets of categories, lapses or draw margins that move yet",
+                hint=hint,
+            )
+
     def _fit_with_offsets(self, fits: OffsetFits, start: Fit | None, solver: SolverConfig) -> Fit:
         """The fit with configured or estimated offsets."""
         terms = self.counting_terms
-        if self.params.estimates_lapse or any(term.points is None for term in terms):
-            return fit_with_estimates(fits, self.params, terms, self.timeline, start, solver)
+        estimates_terms = any(term.points is None for term in terms)
+        estimates_steps = any(step.points is None for step in self.steps)
+        if self.params.estimates_lapse or estimates_terms or estimates_steps:
+            return fit_with_estimates(fits, self.params, terms, self.steps, self.timeline, start, solver)
         given = self.given_offsets
 
         def fit_at(
@@ -303,7 +340,7 @@ class FitsInMemory:
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
         """Slopes of the log-evidence at a fit."""
         of_games = at_fit(self.shared.inference(offsets, fit), fit).gradient().games
-        return np.array([of_games.advantage, *of_games.covariates, of_games.lapse])
+        return np.array([of_games.advantage, *of_games.covariates, of_games.lapse, *of_games.steps])
 
 
 @dataclass(frozen=True)
@@ -406,7 +443,13 @@ def _sliced_fits(
         checkpoint = _checkpoint(shared, placement.scratch, priors)
         cuts = checkpoint.cuts(cuts)
     pieces = Cutter(
-        timeline, cuts, list(priors.values()), colours=shared.colours, terms=shared.term_names, guess=guess
+        timeline,
+        cuts,
+        list(priors.values()),
+        colours=shared.colours,
+        terms=shared.term_names,
+        thresholds=shared.thresholds,
+        guess=guess,
     )
     count = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
     note = f"the posterior is factorised, from {count} of time {placement.name}"
@@ -425,7 +468,9 @@ def _checkpoint(shared: ThroughTime, scratch: Path, priors: Mapping[str, RandomW
     A fit that estimates offsets has one checkpoint for all their values: the offsets in its key are NaN.
     """
     play = replace(shared.play, offsets=shared.given_offsets)
-    return Checkpoint(scratch, shared.timeline, list(priors.values()), play, shared.term_names)
+    return Checkpoint(
+        scratch, shared.timeline, list(priors.values()), play, shared.term_names, shared.thresholds
+    )
 
 
 def _empty_evidence_in_slices(shared: ThroughTime, placement: Placement, tol: float) -> float:

@@ -1,0 +1,83 @@
+"""What a fit found, in lines: model, parameters with standard errors, evidence, and how inference ended."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ttt_cli.config.margin_steps import PREFIX as STEPS
+from ttt_cli.runs.meta import RunMeta, in_use
+from ttt_cli.views.rows import counted, shown_notes
+from ttt_cli.views.rows import short as short_text
+from ttt_cli.views.run import model_line
+
+_GROUPS: Final = 6  # of newcomers, shown
+
+
+def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
+    """Model, players and periods, parameters, evidence, how inference ended, and the notes of the model."""
+    yield model_line(meta)
+    span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
+    draws = f"{100 * meta.draw_share:.1f} % drawn"
+    nodes = f"{meta.nodes:,} player-{meta.period}s"
+    yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {nodes}, {draws}"
+    parameters = [f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()]
+    yield f"parameters: {', '.join(parameters)}"
+    if error := meta.standard_errors.get("white_advantage"):
+        name = advantage_name(meta.config.get("data", {}).get("sides"))
+        yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
+    yield from covariate_lines(meta)
+    yield from group_lines(meta)
+    if error := meta.standard_errors.get("lapse"):
+        yield f"chance decides {100 * meta.params['lapse']:.1f} +- {100 * error:.1f} % of the games"
+    yield from step_lines(meta)
+    if math.isnan(meta.log_evidence):
+        yield "no log-evidence: this system has none"
+    else:
+        gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
+        yield f"log-evidence {meta.log_evidence:.6f}{gain}"
+    has_error = math.isfinite(meta.remaining_error)
+    error = f"{meta.remaining_error:.2g} points" if has_error else "an unknown amount"
+    error += f" ({meta.posterior} posterior)" if meta.posterior else ""
+    sweeps = counted(meta.sweeps, "sweep")
+    if meta.converged:
+        yield f"converged in {sweeps}: all skills within {error}"
+    else:
+        yield f"NOT CONVERGED after {sweeps}: skills may be off by {error}"
+    if meta.skipped_sites:
+        yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
+    yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def covariate_lines(meta: RunMeta) -> Iterator[str]:
+    """Points per unit of each covariate that counts, and the share of it that follows from who plays."""
+    for key, share in meta.explained.items():
+        error = meta.standard_errors.get(key)
+        uncertain = f" +- {error:.1f}" if error else ""
+        from_players = f"{100 * share:.0f} % of it follows from who plays"
+        yield f"{key}: {meta.params[key]:.1f}{uncertain} points per unit; {from_players}"
+
+
+def step_lines(meta: RunMeta) -> Iterator[str]:
+    """By how much more of the difference wider wins need, where that is estimated."""
+    for key, error in meta.standard_errors.items():
+        if key.startswith(STEPS):
+            margin = key.removeprefix(STEPS)
+            yield f"a win by {margin} or more needs {meta.params[key]:.1f} +- {error:.1f} points more"
+
+
+def group_lines(meta: RunMeta) -> Iterator[str]:
+    """How newcomers differ by each field of people, with the groups of most newcomers."""
+    for field, of_field in meta.groups.items():
+        groups = sorted(of_field["groups"].items(), key=lambda item: (-item[1][0], item[0]))
+        shown = [f"{value} {mean:+.0f} +- {sd:.0f}" for value, (_, mean, sd) in groups[:_GROUPS]]
+        more = f" and {len(groups) - _GROUPS:,} more groups" if len(groups) > _GROUPS else ""
+        yield (
+            f"newcomers by {field}: {of_field['mean']:+.0f} points where it is known, groups differ by an sd of "
+            f"{of_field['sd']:.0f}: {', '.join(shown)}{more}"
+        )
+
+
+def advantage_name(sides: Sequence[str] | None) -> str:
+    """What the advantage of the side named first is called: White's, home, or by the configured name of that side."""
+    first = sides[0].casefold() if sides else "white"
+    return {"white": "White's advantage", "home": "home advantage"}.get(first, f"advantage of {first}")
