@@ -257,7 +257,7 @@ def spellings_in(text: str) -> dict[str, str] | None:
 class Decision(NamedTuple):
     """Whether a synonym is the main name's: yes, no, or in some years, such as `1850-1900`."""
 
-    answer: str
+    answer: str  # yes, no or years
     main: str
     synonym: str
     years: str = ""
@@ -265,6 +265,9 @@ class Decision(NamedTuple):
 
 class Decisions:
     """The answers in an alias file, with its other lines unchanged.
+
+    `ttt names` writes an answer as a comment `# yes,A,B`, and where it is not "no" the line `A,B` below. A line of
+    names without a comment and without limits counts as the answer "yes" to each of its spellings.
 
     Where B is a spelling of A and C one of B, C is written as a spelling of A. Raises DataError for malformed lines,
     and for a table of spellings.
@@ -281,10 +284,7 @@ class Decisions:
                 if decision.answer != "no":
                     next(lines, None)  # the line of names that carries it out
                 continue
-            words = {fold(cell) for row in _rows_in(line, path, number) for cell in row.cells}
-            if words & _SPELLING_HEADERS and words & _NAME_HEADERS:
-                hint = "write to a file of its own"
-                raise DataError("is a table of spellings and names", where=path, hint=hint)
+            _refuse_header(line, path, number)
             entries = list(_entries_in(line, path, number))
             if not entries or any(entry.status or entry.years for entry in entries):
                 self._other_lines.append(line)
@@ -319,6 +319,14 @@ class Decisions:
         """The main names of synonyms."""
         decisions = self._decisions.values()
         return {decision.synonym: decision.main for decision in decisions if decision.answer == "yes"}
+
+
+def _refuse_header(line: str, path: str, number: int) -> None:
+    """Raise DataError for the header of a table, whose rows are no lines of names."""
+    header = [fold(cell) for row in _rows_in(line, path, number) for cell in row.cells]
+    if _table_columns(header) is not None:
+        hint = "write to a file of its own"
+        raise DataError("is a table of spellings and names", where=path, hint=hint)
 
 
 def last_main(mains: Mapping[str, str], name: str, never: str | None = None) -> str:

@@ -26,11 +26,12 @@ _DIGIT: Final = re.compile(r"\d")  # numbers distinguish namesakes
 _GLUED_PARTICLE: Final = re.compile(
     r"(?:de|del|dela|della|den|der|di|du|la|le|van|vanden|vander|von|vonder)(?=\w{6})"
 )
-_UMLAUT: Final = re.compile(r"(?<=[aou])e")
+_UMLAUT: Final = re.compile(r"(?<=[aou])e")  # the e of ae, oe and ue
 
 MAX_COMPARISONS: Final = 500_000  # pairs of names that are compared, those of rare surnames first
-_MAX_EQUAL_REMAINDERS: Final = 100  # words with the same remainder, of which all pairs are found
-_MAX_WORD_PAIRS: Final = 2_000_000  # beyond these, only neighbours in the order of the words are found
+# Bounds on the pairs of words with a remainder in common (see `neighbour_words`)
+_MAX_EQUAL_REMAINDERS: Final = 100  # words with this remainder of which all pairs are found
+_MAX_WORD_PAIRS: Final = 2_000_000  # in all; beyond them, a word is paired with the next ones only
 
 
 class NameParts(NamedTuple):
@@ -54,7 +55,11 @@ class NameParts(NamedTuple):
 
 
 def parts_of_key(key: str) -> NameParts:
-    """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
+    """The parts of a name with this key, `surname, given names, country` (see `name_key`).
+
+    Without a comma the last word is the surname. `mac` at the beginning of a surname is `mc`. Particles of `van der
+    stricht, g` are left out of the surname, and so are those at the beginning of `vanderstricht, geert`.
+    """
     surname, _, after_surname = key.partition(", ")
     words_after_surname, _, country = after_surname.partition(", ")
     surname_words = surname.split() or [""]
@@ -81,7 +86,7 @@ def likeness(first: NameParts, second: NameParts) -> Kind | None:
     """How two different names may be one person's, else None.
 
     Surnames are equal, or long and one letter apart; given names agree word by word: equal, abbreviated, or long and
-    one letter apart. Countries do not differ.
+    one letter apart. Countries do not differ. Two surnames without given names are spelt differently.
 
     | kind | |
     |---|---|
@@ -162,13 +167,13 @@ class SimilarNames(NamedTuple):
     """All pairs of similar names."""
 
     pairs: list[SimilarPair]
-    parts: Mapping[int, NameParts]  # of the names in `pairs`, by player
+    parts: Mapping[int, NameParts]  # of the names in `pairs`, by their index
     by_surname: Mapping[str, NamesByInitial]
     not_compared: int  # number of names whose surnames are too frequent for a comparison of all pairs
 
-    def n_namesakes(self, player: int) -> int:
-        """The number of names with the surname of a player and another initial."""
-        parts = self.parts[player]
+    def n_namesakes(self, index: int) -> int:
+        """The number of names with the surname of the name at `index` and another initial."""
+        parts = self.parts[index]
         same_initial = {"", _initial(parts)}
         by_initial = self.by_surname[parts.surname]
         return sum(len(names) for initial, names in by_initial.items() if initial not in same_initial)
@@ -178,8 +183,8 @@ def find_similar_names(names: Sequence[str]) -> SimilarNames:
     """All pairs of names that may be one person's, teams and engines excluded."""
     parts = _parts_of_people(names)
     by_surname: dict[str, NamesByInitial] = defaultdict(lambda: defaultdict(list))
-    for name, name_parts in parts.items():
-        by_surname[name_parts.surname][_initial(name_parts)].append(name)
+    for index, name_parts in parts.items():
+        by_surname[name_parts.surname][_initial(name_parts)].append(index)
     pairs: list[SimilarPair] = []
     not_compared: set[int] = set()
     left = MAX_COMPARISONS
@@ -191,7 +196,7 @@ def find_similar_names(names: Sequence[str]) -> SimilarNames:
         for first, second in comparison.pairs():
             if kind := likeness(parts[first], parts[second]):
                 pairs.append(SimilarPair(first, second, kind))
-    parts_of_similar = {name: parts[name] for pair in pairs for name in (pair.first, pair.second)}
+    parts_of_similar = {index: parts[index] for pair in pairs for index in (pair.first, pair.second)}
     return SimilarNames(pairs, parts_of_similar, by_surname, len(not_compared))
 
 
@@ -199,14 +204,14 @@ def _parts_of_people(names: Sequence[str]) -> dict[int, NameParts]:
     """The parts of full names of people, and of bare surnames that occur in a full name; by the name's index."""
     keys = name_keys(names)
     not_people = np.any(list(teams_and_engines(names)), axis=0).tolist()
-    people = [name for name in range(len(names)) if not not_people[name]]
-    parts = {name: parts_of_key(keys[name]) for name in people if " " in keys[name]}
+    people = [index for index in range(len(names)) if not not_people[index]]
+    parts = {index: parts_of_key(keys[index]) for index in people if " " in keys[index]}
     surnames = {full_name.surname for full_name in parts.values()}
-    for name in people:
-        if " " not in keys[name]:
-            bare = parts_of_key(keys[name])
+    for index in people:
+        if " " not in keys[index]:
+            bare = parts_of_key(keys[index])
             if bare.surname in surnames:
-                parts[name] = bare
+                parts[index] = bare
     return parts
 
 
@@ -242,7 +247,9 @@ def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_NamesToC
                 yield _NamesToCompare(names)
             if initial and without_given_names:
                 yield _NamesToCompare(without_given_names, names)
-    long_surnames = [name for name in by_surname if len(name) >= _LONG_SURNAME and not _DIGIT.search(name)]
+    long_surnames = [
+        surname for surname in by_surname if len(surname) >= _LONG_SURNAME and not _DIGIT.search(surname)
+    ]
     for i, j in neighbour_words(long_surnames).tolist():
         if not is_slip(long_surnames[i], long_surnames[j]):
             continue
@@ -253,9 +260,11 @@ def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_NamesToC
 
 
 def neighbour_words(words: Sequence[str]) -> Ids:
-    """Sorted pairs of indices, shape (pairs, 2), of words that share a string left by deleting at most one letter.
+    """Sorted pairs of indices, shape (pairs, 2), of words that have a remainder in common.
 
-    The words are distinct. All pairs of words that are one letter apart are among them.
+    The remainders of a word are the word itself and what deleting one letter leaves: `cat` has `cat`, `at`, `ct` and
+    `ca`, and so is a neighbour of `cut` by `ct`. The words are distinct. All pairs of words that are one letter apart
+    are among them, up to _MAX_EQUAL_REMAINDERS and _MAX_WORD_PAIRS.
     """
     n_remainders = np.array([len(word) + 1 for word in words], np.int64)
     word_of = np.repeat(np.arange(len(words), dtype=np.int32), n_remainders)
@@ -268,8 +277,9 @@ def neighbour_words(words: Sequence[str]) -> Ids:
     is_new[1:] = (remainder[1:] != remainder[:-1]) | (word_of[1:] != word_of[:-1])
     remainder = remainder[is_new]
     word_of = word_of[is_new]
-    pairs = [np.zeros((0, 2), np.int32)]  # equal remainders are neighbours in order: 1, 2, ... apart
+    pairs = [np.zeros((0, 2), np.int32)]
     n_pairs = 0
+    # Equal remainders follow one another, so that all pairs of their words are 1, 2, ... rows apart.
     for distance in range(1, min(_MAX_EQUAL_REMAINDERS, len(remainder))):
         equal = np.flatnonzero(remainder[distance:] == remainder[:-distance])
         if not len(equal) or n_pairs > _MAX_WORD_PAIRS:
