@@ -83,7 +83,7 @@ def command(
             "--peak-games goes with --peak, by mean or lower",
             peak_games and (not peak or years or by == "dominance"),
         ),
-        (
+        (  # and with leads of all time, which are over the active players of a period
             "--active goes with rankings and --leaders",
             of_all_time and by != "dominance" and limits["active"] is not None,
         ),

@@ -132,17 +132,19 @@ def as_text(value: object) -> str:
 
 
 def _float_text(written: str) -> str:
+    """A number with a fraction as Python writes it, `1.50` as `1.5`; one beyond a float as it is written."""
     number = float(written)
     return str(number) if math.isfinite(number) else written
 
 
+# Fractions, NaN and Infinity are decoded to texts, as `as_text` takes them.
 _DECODER: Final = json.JSONDecoder(parse_float=_float_text, parse_constant=str, strict=False)
 
 
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first KEYS_SAMPLE bytes, or LINES of them.
+    Columns are the keys of the first objects: about KEYS_SAMPLE bytes, or LINES_AT_ONCE lines (`delimited`).
     Raises ConfigError and DataError when the columns are not recognised (see `find_layout`).
     """
     head, blocks = peek(blocks, KEYS_SAMPLE)

@@ -39,9 +39,10 @@ _FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | ge
 
 
 def canonical(params: Mapping[str, Any]) -> str:
-    """Parameters as JSON, independent of the order of keys and of 600 or 600.0, without empty collections."""
-    sorted_params = {key: value for key, value in sorted(params.items()) if value != {}}
-    return to_json(json.loads(to_json(sorted_params), parse_int=float))
+    """Parameters as JSON, independent of the order of keys and of 600 or 600.0, without empty mappings."""
+    params_in_order = {key: value for key, value in sorted(params.items()) if value != {}}
+    json_with_floats = json.loads(to_json(params_in_order), parse_int=float)
+    return to_json(json_with_floats)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,9 @@ def _mapping(text: object) -> dict[str, Any]:
     """A mapping from JSON that the table can hold. Raises ValueError, RecursionError."""
     if not isinstance(text, str) or not 2 <= len(text.encode()) <= LONGEST_NAME:
         raise ValueError("no text, or too long")
-    if "\\u" in text:  # `to_json` escapes control characters only; half of a pair is no text
+    # `to_json` writes control characters so, and nothing else; in another text it may be half of a surrogate pair,
+    # which the table cannot hold.
+    if "\\u" in text:
         raise ValueError("an escaped character")
     mapping = json.loads(text, parse_int=parse_integer)
     if not isinstance(mapping, dict):

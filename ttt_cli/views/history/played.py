@@ -206,7 +206,8 @@ class PlayedGames:
 
     def chances_of(self, games: Places) -> Array:
         """Probabilities of White's loss, draw and win in some games, shape (games, 3)."""
-        if "chance" in vars(self):
+        has_all_chances = "chance" in vars(self)  # where a cached property is once it was read
+        if has_all_chances:
             return self.chance[games]
         white = take(self.nodes, self.white_node[games])
         black = take(self.nodes, self.black_node[games])
@@ -273,17 +274,19 @@ def is_second_side(codes: Places) -> Places:
 
 
 def _with_categories(run: Run, games: dict[str, Any], nodes: Strengths) -> Strengths:
-    """Strengths with those in categories of games behind; the nodes of games in these become the ones there."""
-    there = run.arrays(_OF_CATEGORIES)
-    count = len(nodes["mean"])
-    together = {
-        name: np.concatenate([column, there[name]]) for name, column in nodes.items() if name in there
+    """`nodes` followed by the strengths in categories; the nodes of games in a category are replaced by those."""
+    of_categories = run.arrays(_OF_CATEGORIES)
+    first = len(nodes["mean"])  # row of a strength in a category
+    joined = {
+        name: np.concatenate([column, of_categories[name]])
+        for name, column in nodes.items()
+        if name in of_categories
     }
-    of_games = run.arrays(_GAMES_IN_CATEGORIES)
+    games_in_categories = run.arrays(_GAMES_IN_CATEGORIES)
     for side in ("white_node", "black_node"):
         games[side] = games[side].copy()
-        games[side][of_games["game"]] = count + of_games[side]
-    return together
+        games[side][games_in_categories["game"]] = first + games_in_categories[side]
+    return joined
 
 
 def played_games(run: Run) -> PlayedGames:

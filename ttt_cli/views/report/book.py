@@ -26,8 +26,9 @@ class Book:
 
     `limits`: who is eligible. `published`: published ratings, if any. `skills`: skills by year. `rankings`: of every
     year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event.
-    `events_in`: the events of a year. `years`: those that have a page, from the first game to the last period of the
-    run. `sides`: labels of the first side, the second side and neutral ground. `about`: what else is known of players.
+    `events_in`: the events of a year. `years`: those that have a page, from the first game to the last one with a game
+    or a ranking. `sides`: labels of the first side, the second side and neutral ground. `about`: what else is known of
+    players.
     """
 
     run: Run
@@ -66,15 +67,15 @@ def make_book(
         event_pages=event_links(events.rows, most),
         event_names=[*(text(event.name) for event in events.rows), "–"],
         events_in=events_in,
-        years=_years(played, skills, rankings),
+        years=_years(played, rankings),
         sides=_side_labels(run),
         about=RunPeople(run),
     )  # fmt: skip
 
 
-def _years(played: PlayedGames, skills: YearSkills, rankings: YearRankings) -> list[int]:
-    """All years from the first game to the last period of the run."""
-    years = [*played.year[[0, -1]].tolist(), *skills.year[:1].tolist(), *rankings.by_year]
+def _years(played: PlayedGames, rankings: YearRankings) -> list[int]:
+    """All years from the first game to the last one with a game or a ranking."""
+    years = [*played.year[[0, -1]].tolist(), *rankings.by_year]
     return list(range(min(years), max(years) + 1))
 
 

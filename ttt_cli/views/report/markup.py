@@ -108,11 +108,17 @@ def chance(value: float) -> str:
 
 
 def table(name: str, columns: Mapping[str, Iterable[str]], kind: str = "") -> str:
-    """A table of columns of HTML by their heads, a head of numbers starts with #; nothing without rows."""
+    """A table of columns of HTML by their heads; nothing without rows.
+
+    A head of numbers starts with #: the class `r3` of the table aligns its third column to the right. `kind`: a
+    further class.
+    """
     rows = [f"<tr><td>{'<td>'.join(cells)}" for cells in zip(*columns.values(), strict=True)]
     if not rows:
         return ""
-    classes = [kind] * bool(kind) + [f"r{at}" for at, head in enumerate(columns, 1) if head[:1] == "#"]
+    classes = [f"r{at}" for at, head in enumerate(columns, 1) if head.startswith("#")]
+    if kind:
+        classes.insert(0, kind)
     cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in columns)
     opened = f'<table id={anchor(name)}-table class="{" ".join(classes)}"><thead><tr>{cells}<tbody>'
     return f"<div class=scroll>{opened}{''.join(rows)}</table></div>"

@@ -26,8 +26,9 @@ def draw_evidence(run: Run, options: FigureOptions) -> Figure:  # noqa: ARG001
 
 def surface_figure(run: Run, surface: Surface) -> Spec:
     """A tile per point in steps of evidence lost (TTT paper, figure 2 right)."""
-    steps = [f"{low:g} to {high:g}" for low, high in pairwise((0.0, *DROPS[:-1]))]
-    steps.append(f"over {DROPS[-2]:g}")
+    *bounds, _ = DROPS  # the last one is infinite
+    steps = [f"{low:g} to {high:g}" for low, high in pairwise((0.0, *bounds))]
+    steps.append(f"over {bounds[-1]:g}")
     records: Records = []
     for values, point in surface.points.items():
         drop = surface.drop(values)

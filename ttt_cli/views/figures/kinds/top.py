@@ -16,6 +16,7 @@ from ttt_cli.views.run import axis_title
 
 _FOR_NAMES: Final = 0.25  # of the height, above the curves
 _WIDER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+# max(mean, n) is the list of the n largest means
 _MEANS: Final = """
 SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
 GROUP BY period_number HAVING count(*) >= {count:d}
@@ -30,6 +31,8 @@ def draw_top(run: Run, options: FigureOptions) -> Figure:
 def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     """The mean skill of the best `count` of every period, and the number one's (TTT paper, figure 2 left).
 
+    Both curves are in the dataset `lines`: one line for the mean, and one for each reign (`piece`), so that no line
+    leads from one number one to the next. `firsts` has the number ones alone, for their band.
     Runs of very many days show the first day of each month. Raises LookupFailed when no period has `count` eligible
     players.
     """
