@@ -29,8 +29,8 @@ from ttt_cli.inference.joint.sites import (
 )
 from ttt_cli.inference.model import Evidence, SweepRates
 from ttt_cli.inference.solver import Given, OnSweep, iterate
-from ttt_cli.kernels.ep.structures import Chains
-from ttt_cli.support.arrays import Array, Mask
+from ttt_cli.kernels.ep.structures import Chains, Pairings
+from ttt_cli.support.arrays import Array, Ids, Mask
 
 PLAIN_SITE: Final = (
     2  # columns of a site of one difference: q and q times mean; with margins 5, of which 3 a matrix
@@ -91,6 +91,7 @@ def infer(
     if choice.shape is None:
         return _fit_sampled(inference, status, trace, notes_of, make_fit)
     moving = inference.moving
+    # moving margins as factorised propagation leaves them: a warm start shifts them as it does the sites
     initial = {f"{INITIAL} {name}": value for name, value in moving.state.items()}
     if choice.kind is PosteriorKind.JOINT_SDS:
         joint = JointInference(inference, choice.shape)
@@ -222,7 +223,7 @@ def _iterate_joint(
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
-    """Rebuild the posterior of a fit from its sites."""
+    """Rebuild the posterior of a fit from its sites; those of joint sds are the factorised ones of `inference`."""
     if fit.posterior != PosteriorKind.JOINT:
         return inference
     sites = _stored_sites(inference, fit, JOINT_PREFIX, JOINT_SITE)
@@ -316,28 +317,49 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
             return None
     games = inference.merged.games
     node_variables = inference.slice_state.parts.quantities[-1].end
-    previous = inference.chains.previous[:node_variables]
-    variance = chains.variance
-    nodes = len(previous) // len(inference.priors)
+    nodes = node_variables // len(inference.priors)
     positivity = sites.positivity
     kinds = 3 if len(positivity) else 1  # of precisions: q11, q12, q22 with draw margins of players, else q
-    of_pair = sites.link[:, :kinds].T
-    turned = games.first > games.second
-    of_pair_turned = of_pair[::-1]  # q22, q12, q11: x1 and x2 change places
-    precision = games.weight * np.where(turned, of_pair_turned, of_pair)
-    low = np.minimum(games.first, games.second)
-    high = np.maximum(games.first, games.second)
-    distinct, pair = np.unique(low.astype(np.int64) * nodes + high, return_inverse=True)
-    first, second = np.divmod(distinct, max(nodes, 1))
-    begins = beginnings(chains.previous, variance)[: len(previous)] | (previous < 0)
+    of_game = sites.link[:, :kinds].T
+    is_turned = games.first > games.second
+    of_turned_game = of_game[::-1]  # q22, q12, q11: x1 and x2 change places
+    precision = games.weight * np.where(is_turned, of_turned_game, of_game)
+    pairs = _sum_by_pair(games, precision, nodes)
+    # The first node of a player begins a chain also where it is tied to newcomers' mean in `chains`.
+    is_first = inference.chains.previous[:node_variables] < 0
+    begins = beginnings(chains.previous, chains.variance)[:node_variables] | is_first
     return Links(
-        first.astype(np.int32),
-        second.astype(np.int32),
-        np.array([np.bincount(pair, column, len(distinct)) for column in precision]),
-        np.where(begins, variance[: len(previous)], 0.0).reshape(-1, nodes),
+        pairs.first,
+        pairs.second,
+        pairs.precision,
+        np.where(begins, chains.variance[:node_variables], 0.0).reshape(-1, nodes),
         positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
         offsets,
     )
+
+
+class _PairPrecisions(NamedTuple):
+    """Precisions of games by pairs of variables, the one with the smaller number first.
+
+    | name | shape | |
+    |---|---|---|
+    | first, second | (pairs,) | variables |
+    | precision | (kinds, pairs) | sums over the games of each pair |
+    """
+
+    first: Ids
+    second: Ids
+    precision: Array
+
+
+def _sum_by_pair(games: Pairings, precision: Array, variables: int) -> _PairPrecisions:
+    """Sum precisions (kinds, games) over the games of each pair; numbers of variables are below `variables`."""
+    low = np.minimum(games.first, games.second).astype(np.int64)
+    high = np.maximum(games.first, games.second)
+    distinct, pair = np.unique(low * variables + high, return_inverse=True)
+    first, second = np.divmod(distinct, max(variables, 1))
+    sums = np.array([np.bincount(pair, of_kind, len(distinct)) for of_kind in precision])
+    return _PairPrecisions(first.astype(np.int32), second.astype(np.int32), sums)
 
 
 def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> OffsetLinks | None:
@@ -347,16 +369,9 @@ def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> Of
         return None
     games = links.categories.games.merged.games
     begin, end = links.extra.chained
-    count = end - begin
-    low = np.minimum(games.first, games.second).astype(np.int64)
-    high = np.maximum(games.first, games.second)
-    distinct, pair = np.unique(low * count + high, return_inverse=True)
-    first, second = np.divmod(distinct, max(count, 1))
-    variance = chains.variance
-    begins = beginnings(chains.previous, variance)[begin:end]
+    precision = games.weight * sites.sums[:, 0]
+    pairs = _sum_by_pair(games, precision[np.newaxis], end - begin)
+    begins = beginnings(chains.previous, chains.variance)[begin:end]
     return OffsetLinks(
-        first.astype(np.int32),
-        second.astype(np.int32),
-        np.bincount(pair, games.weight * sites.sums[:, 0], len(distinct)).astype(np.float64),
-        np.where(begins, variance[begin:end], 0.0),
+        pairs.first, pairs.second, pairs.precision[0], np.where(begins, chains.variance[begin:end], 0.0)
     )

@@ -68,9 +68,17 @@ def factorised_sites(inference: Inference) -> JointSites:
 
 
 class JointFactor(NamedTuple):
-    """Factor of the precision matrix of groups, and b, where A^-1 b are their means.
+    """Factor of the precision matrix of groups, and b: factor^-1 b are their means.
 
-    `from_offsets`: what offsets within groups add to the log integral of the Gaussian.
+    A variable is x = y + o, with the first variable y of its group and the offset o from there (`Shape`). As G'AG is
+    the sum of A over groups, x'Ax - 2 b'x = y'G'AG y - 2 (b - A o)'G y - o'(b + b - A o). `from_offsets` is half of
+    the last term, which the log integral of the Gaussian has in addition.
+
+    | name | shape | |
+    |---|---|---|
+    | factor | | of G'AG |
+    | b | (groups,) | G'(b - A o) |
+    | from_offsets | | o'(b + b - A o) / 2 |
     """
 
     factor: Factor
@@ -79,7 +87,7 @@ class JointFactor(NamedTuple):
 
 
 class JointPrecision(NamedTuple):
-    """Precision matrix of all variables, without steps inside groups, and its b."""
+    """Precision matrix A of all variables, without steps inside groups, and b, where A^-1 b are their means."""
 
     matrix: Precision
     b: Array
@@ -198,7 +206,11 @@ class JointInference:
         return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
 
     def _believe_within_bounds(self) -> None:
-        """Compute the joint Gaussian; where it is none, surprises take half as much precision away until it is one."""
+        """Compute the joint Gaussian, whose matrix must be positive definite.
+
+        Sites of surprising results have negative precisions. Where these leave no positive definite matrix, they are
+        halved until they do (`JointPairs.take_less`).
+        """
         mean = self.beliefs[0]
         while True:
             try:
@@ -216,18 +228,23 @@ class JointInference:
         self._log_integral = self._log_integral_of(joint_factor, group_mean)
         mean = group_mean[shape.group] + shape.offset
         variance = factor.variances[shape.group]
-        joined = factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
+        # covariances of pairs of variables, in the order of `Shape.pattern`: of games, reported ones, of steps
         counts = [games.pair_count for games in self.games]
         counts.append(len(self._reported.first))
-        *of_games, self._reported_covariance, of_steps = np.split(joined, np.cumsum(counts))
+        *of_games, self._reported_covariance, of_steps = np.split(factor.joined, np.cumsum(counts))
         for games, covariance in zip(self.games, of_games, strict=True):
             games.fill_cavities(mean, variance, covariance)
-        self._covariance = np.where(self.chains.previous < 0, 0.0, variance)  # within a group all are one
+        # within a group a variable and the one before differ by a constant: their covariance is the variance
+        self._covariance = np.where(self.chains.previous < 0, 0.0, variance)
         self._covariance[shape.later] = of_steps
 
     def _log_integral_of(self, joint_factor: JointFactor, group_mean: Array) -> float:
-        """Log of the integral of the prior times the sites; a performance without a prior counts as a flat factor."""
+        """Log of the integral of the prior times the sites; a performance without a prior counts as a flat factor.
+
+        With steps of precision p and mean m, and means y of groups with the matrix A and b = A y, it is
+        (b'y - log |A| - sum of (p m^2 - log p)) / 2, and what offsets add.
+        """
         precision = self._step_precision
         of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
         of_groups = joint_factor.b @ group_mean - of_prior - joint_factor.factor.log_determinant
@@ -243,14 +260,18 @@ class JointInference:
         """Factor of the precision matrix of groups; `once`: of a single use."""
         shape = self._shape
         matrix, b = self._assembled()
-        right = b - matrix.times(shape.offset) if shape.offset.any() else b
-        from_offsets = 0.5 * float(shape.offset @ (b + right))
+        b_less_offsets = b - matrix.times(shape.offset) if shape.offset.any() else b
+        from_offsets = 0.5 * float(shape.offset @ (b + b_less_offsets))
         diagonal = shape.total(matrix.diagonal)
         factor = Factor(shape.pattern, matrix.above, diagonal, once=once)
-        return JointFactor(factor, shape.total(right), from_offsets)
+        return JointFactor(factor, shape.total(b_less_offsets), from_offsets)
 
     def _assembled(self) -> JointPrecision:
-        """Precision matrix of the current sites."""
+        """Precision matrix of the current sites.
+
+        A step x_i - x_previous of precision p and mean m adds p times that square to the matrix, and p m to b: at i,
+        and subtracted at the previous variable.
+        """
         shape = self._shape
         previous = self.chains.previous
         size = len(previous)
@@ -313,8 +334,9 @@ class JointInference:
             inference.priors, by_mean[: self._node_variables], by_variance[: self._node_variables]
         )
         if inference.newcomers:
-            squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._chain_variables :]
-            of_priors |= inference.newcomers.gradient(squares)
+            # expected squares of steps over their variances, of which `chain_slopes` makes `by_variance`
+            step_squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._chain_variables :]
+            of_priors |= inference.newcomers.gradient(step_squares)
         of_priors["draw_margin_strength"] = by_strength
         by_margin_origin = self._positivity_evidence().by_origin
         of_links = None
@@ -336,19 +358,23 @@ class JointInference:
         return self.inference.margins
 
     def chain_slopes(self) -> ChainSlopes:
-        """Gradient of log Z in the means and variances of all steps."""
-        _, previous, _, step, variance = self.chains
+        """Gradient of log Z in the means m and variances v of all steps s = x_i - x_previous, or x_i at a first one.
+
+        By m it is E[s - m] / v, by v it is (E[(s - m)^2] / v - 1) / (2 v). A step within a group has no variance: its
+        mean moves the variable and all later ones of the group, so that by m it is the sum of b - A x over these.
+        """
+        _, previous, _, step_mean, variance = self.chains
         mean, sd = self.beliefs
         steps = np.flatnonzero(self._step_precision)
-        before = np.where(previous[steps] < 0, 0.0, 1.0)
-        change = mean[steps] - before * mean[previous[steps]] - step[steps]
+        before = np.where(previous[steps] < 0, 0.0, 1.0)  # 0 where there is no previous variable
+        change = mean[steps] - before * mean[previous[steps]] - step_mean[steps]
         covariance = self._covariance[steps]
-        moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
+        square = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
         by_mean = np.zeros(len(mean))
         by_variance = np.zeros(len(mean))
         by_mean[steps] = change / variance[steps]
-        by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
-        if len(steps) < len(mean):  # within groups: the force on this and all later variables there
+        by_variance[steps] = 0.5 * (square / variance[steps] - 1.0) / variance[steps]
+        if len(steps) < len(mean):
             matrix, b = self._assembled()
             force = b - matrix.times(mean)
             # within a group each variable has a larger number than the one before, so that it comes first here
