@@ -57,7 +57,8 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
     """Maximise from `begin` between the bounds, by L-BFGS-B and Newton steps.
 
     Points where the function is undefined count as falls, so that line searches step back from them. Where the
-    function is convex in some direction, the search steps along that direction and restarts.
+    function is convex in some direction, the search steps along that direction and restarts. It ends where a maximum is
+    reached, where steps are used up or the curvature is undefined, and where a round gains no more than GAIN.
     """
     n = len(begin)
     unknown = np.full((n, n), math.nan)
@@ -66,6 +67,7 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
         return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
     search = _Search(function, start, low, high)
     while True:
+        # The result, as long as no curvature is known
         before = search.best.value
         ended = search.ascend()
         reached = ended
@@ -75,9 +77,10 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
         flat = np.zeros(n, np.bool_)
         side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
         free = np.flatnonzero(side == 0)
-        curvature = search.curvature(free) if len(free) else None
+        curvature = search.curvature(free) if len(free) else None  # positive definite at a maximum
         if curvature is None:
             break
+        # Coordinates without curvature are flat: only the others, from here on `free`, have standard errors.
         curved = (np.abs(np.diag(curvature)) > FLAT) | (np.abs(curvature).max(axis=1) > GAIN)
         flat[free] = ~curved
         free = free[curved]
@@ -93,12 +96,8 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
             reached = False
         if reached or not ended:
             break
-        if upwards:  # along the most convex direction, doubling the step while the value rises
-            step = np.zeros(n)
-            step[free] = np.linalg.eigh(curvature)[1][:, 0]
-            step *= math.copysign(LEAP, step @ search.best.gradient)
-            while (point := search.evaluate(search.best.at + step)) and point is search.best:
-                step *= 2.0
+        if upwards:
+            search.leap(free, curvature)
         if not search.best.value > before + GAIN:
             break
     return Optimum(start, search.best, reached, side, covariance, distance, flat)
@@ -123,7 +122,11 @@ class _Search:
         return point
 
     def ascend(self) -> bool:
-        """Search by L-BFGS-B until the value no longer rises; return whether that is a maximum."""
+        """Search by L-BFGS-B until the value no longer rises; return whether that is a maximum.
+
+        The first step of L-BFGS-B is the gradient. The function is divided by a `unit`, so that this step is at most
+        FIRST_STEP in each coordinate.
+        """
         from scipy.optimize import minimize
 
         bounds = list(zip(self._low.tolist(), self._high.tolist(), strict=True))
@@ -155,6 +158,15 @@ class _Search:
             fall = float(np.abs(self.best.gradient) @ np.abs(at - self.best.at))
             return (fall - self.best.value) / unit, np.zeros(len(at))
         return -point.value / unit, -point.gradient / unit
+
+    def leap(self, free: NDArray[np.intp], curvature: Array) -> None:
+        """Step along the most convex direction of `free` coordinates, doubling the step while the value rises."""
+        _, directions = np.linalg.eigh(curvature)
+        step = np.zeros(len(self.best.at))
+        step[free] = directions[:, 0]
+        step *= math.copysign(LEAP, step @ self.best.gradient)
+        while (point := self.evaluate(self.best.at + step)) and point is self.best:
+            step *= 2.0
 
     def curvature(self, free: NDArray[np.intp]) -> Array | None:
         """Negative second derivatives at the best point by differences of gradients; None where it is undefined."""

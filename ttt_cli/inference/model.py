@@ -28,7 +28,7 @@ class Offsets(NamedTuple):
 
 
 NO_OFFSETS: Final = Offsets()
-NO_LAPSE: Final = -1.0  # as a share of draws among games that chance decides: it decides none by definition
+NO_LAPSE: Final = -1.0  # in place of `Play.lapse_draws`, where chance decides no game by definition
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class GamesGradient(NamedTuple):
 class SweepRates(NamedTuple):
     """What the error estimate of `iterate` assumes of a system.
 
-    `least`: the smallest rate at which changes shrink from sweep to sweep. `settling`: rates after the first one that
-    do not suffice for an estimate, in a fit without a start.
+    A rate is a change over the change of the sweep before. `least`: the smallest one that counts. `settling`: in a fit
+    without a start the first rate and so many after it are not enough for an estimate.
     """
 
     least: float = LEAST_RATE

@@ -56,16 +56,19 @@ def smooth_walk(variances: Array, information: Array, weighted: Array) -> Smooth
 
 
 def _step_squares(mean: Array, variances: Array, up_to: Array, from_then: Array) -> Array:
-    """Expected squares of the steps over their prior variances, (years,).
+    """Expected squares of the steps over their prior variances v, (years,).
 
     `up_to`, `from_then` (years,): precisions of what is known of a year from itself and the years before, and from
-    itself and the years after.
+    itself and the years after. Both sides together know a step with the precision p = up_to from_then / (up_to +
+    from_then), and the first one, from 0, with p = from_then. So a step has the posterior variance 1 / (1/v + p), and
+    its expected square over v is mean^2 / v + 1 / (1 + v p).
     """
-    between = up_to[:-1] * from_then[1:] / (up_to[:-1] + from_then[1:])  # of what both sides say of a step
+    between = up_to[:-1] * from_then[1:] / (up_to[:-1] + from_then[1:])
     first = from_then[:1]
-    shrink = 1.0 / (1.0 + variances * np.append(first, between))
+    variance_ratio = 1.0 / (1.0 + variances * np.append(first, between))  # posterior over prior
     steps = np.diff(mean, prepend=0.0)
-    return np.asarray(np.divide(steps**2, variances, out=np.zeros(len(mean)), where=variances > 0.0) + shrink)
+    squared_means = np.divide(steps**2, variances, out=np.zeros(len(mean)), where=variances > 0.0)
+    return np.asarray(squared_means + variance_ratio)
 
 
 class YearMessages(NamedTuple):

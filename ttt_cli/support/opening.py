@@ -42,7 +42,10 @@ def file_id(status: os.stat_result) -> FileId | None:
 
 @dataclass(frozen=True)
 class _Output:
-    """An output of the command: its name, and the kind of input that it continues instead of replacing it."""
+    """An output of the command: its name, and the kind of input that it `continues`.
+
+    An input of this kind may be the same file, since the output keeps its lines: `ttt names` continues aliases.
+    """
 
     name: str
     continues: str

@@ -32,8 +32,11 @@ class Prepared(NamedTuple):
     | name | shape | |
     |---|---|---|
     | maps | (segments, 8) | maps of precisions through segments, where diag(L) is added |
-    | largest_sum | | the largest row sum of T^-1 diag(L) here: sums of diag(L) times the variance before games |
-    | sums | (segments,) | the same sums of each segment |
+    | largest_sum | | the largest row sum of T^-1 diag(L) of a chain, as far as it is in this slice |
+    | sums | (segments,) | the row sum at the end of each segment |
+
+    T^-1 is the covariance before games: of two variables of a chain the variance of the earlier one. So the last row
+    of a chain has the largest sum: of diag(L) times the variance before games, over the chain.
     """
 
     maps: Array
@@ -73,7 +76,7 @@ def linearise(state: SliceState, arrived: Array) -> Linearised:
 
 
 def prepare(state: SliceState) -> Prepared:
-    """Fill the means s of this sweep, the precisions of games' differences, diag(L), and the residual b - A s."""
+    """Fill the means s of this sweep, the couplings (L off its diagonal), diag(L), and the residual b - A s."""
     work = state.workspace
 
     def fill(part: Part) -> None:
@@ -90,7 +93,7 @@ def prepare(state: SliceState) -> Prepared:
     np.multiply(work.diagonal, state.widest, out=sums)
     if state.links:
         state.links.share_row_sums(sums)
-    chain_kernels.accumulate(state.chains.previous, sums)
+    chain_kernels.accumulate(state.chains.previous, sums)  # along chains: at the last variable the row sum
     maps = precision_maps(state, work.diagonal)
     return Prepared(maps, float(sums.max(initial=0.0)), sums[state.segments.last])
 
@@ -98,7 +101,8 @@ def prepare(state: SliceState) -> Prepared:
 def factor(state: SliceState, precision: Array) -> None:
     """Factor the chains, given the precisions that arrive at the ends of segments, (segments, 2).
 
-    The columns of the inverse come last, since solving overwrites the buffers of `diagonal` and `filtered`.
+    The columns of the inverse come after the factor, since solving for them overwrites `diagonal` and `filtered`, which
+    are in the buffers of A p and p (`Workspace`). It also moves x (`correction`), which is cleared in the end.
     """
     work = state.workspace
     np.add.at(work.diagonal, state.segments.first, precision[:, 0])
@@ -132,8 +136,9 @@ def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
 def solve_own_chains(state: SliceState, beta: float, alpha: float, correction: Correction | None) -> Array:
     """Move by `alpha` along the next direction, corrected, and solve M z = r for the chains of this slice alone.
 
-    Returns what leaves the first and the last variable of segments, (segments, 2), as `Coupling.arrived` takes it. The
-    diagonal of M^-1 has the variances, so z over them is precision times mean.
+    Returns what leaves the first and the last variable of segments, (segments, 2), as `Coupling.arrived` takes it: the
+    precision times the mean of a variable with mean z_i and variance (M^-1)_ii. Column `first` of M^-1 has this
+    variance in row `first`, and column `last` in row `last`.
     """
     _correct(state, correction)
     work = state.workspace

@@ -73,12 +73,14 @@ class CategoryLinks:
     ) -> CategoriesPosterior:
         """Their posterior.
 
-        `find_means` computes the means of all variables, from their origins; `chained`: the variables of offsets.
+        `find_means` computes the means of all variables, from their origins. `chained`: the variables of the players'
+        offsets in categories, in the order of `games.node`, which has the node of each.
         """
 
         def find_skills() -> Array:
             means = find_means()
-            skills: Array = means[self.games.node] + means[chained.begin : chained.end]
+            offsets = means[chained.begin : chained.end]
+            skills: Array = means[self.games.node] + offsets
             return skills
 
         return CategoriesPosterior(
@@ -118,8 +120,9 @@ class LinkGames:
 
     @property
     def have_sites(self) -> bool:
-        """Whether any site is more than nothing, but for exact observations."""
-        return bool(self.sites.site[self.rows.low < self.rows.high].any())
+        """Whether any site is more than nothing, those of exact observations aside."""
+        is_game = self.rows.low < self.rows.high
+        return bool(self.sites.site[is_game].any())
 
     def set_offsets(self, offsets: Offsets) -> None:
         """Leave the links as they are: their offsets include the advantage."""
@@ -173,10 +176,15 @@ class LinkGames:
     def share_row_sums(self, sums: Vector) -> None:
         """Add diag(L) times the variance of performances, in `sums`, to the variables that they are sums of.
 
-        `JointSolver.couple` needs diag(L) <= k T, where performances have no precision in T. But a performance is t =
-        sum of c x + e, with members x and an e of variance `noise`; x'T x of the chains and e^2 / noise of the link
-        that defines t bound it: t^2 <= V (x'T x + e^2 / noise), with the variance V of t before games (Cauchy and
-        Schwarz). So q t^2 counts as q V in the row sum of each member.
+        `sums` has diag(L) times the variance before games, of every variable: for a performance q V.
+        `JointSolver.couple` needs a k with diag(L) <= k T, but performances have no precision in T. What defines a
+        performance t bounds it: t = sum of c x + e, with members x and an e of variance `noise`, so that (Cauchy and
+        Schwarz)
+
+            t^2 <= V (x'T x + e^2 / noise)
+
+        where the chains have x'T x and the defining link e^2 / noise. So q t^2 counts as q V in the row sum of each
+        member.
         """
         begin, end = self.extra.performances
         of_performances = sums[begin:end]
@@ -200,7 +208,9 @@ def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> Sl
     defining = defining_links(rows, len(chains.previous) - performances, performances)
     widest = _joined_widest(slice_input.widest, links.extra, defining)
     guess = slice_input.guess
-    if guess is not None:
+    if (
+        guess is not None
+    ):  # precision, and precision times mean, of each variable: of extra ones before any game
         mean = _prior_means(chains, defining)
         precision = 1.0 / widest[nodes:]
         prior_beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
@@ -264,6 +274,10 @@ def _variances(defining: DefiningLinks, widest: Array) -> Array:
 def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLinks:
     """The first exact observation of each performance. Performances are the variables numbered from `first` on.
 
+    A link says low = offset + c_t t + sum of c x + e. Solved for the performance t,
+
+        t = (low - offset) / c_t + sum of (-c / c_t) x + e'        with var(e') = noise / c_t^2
+
     Raises ValueError where a performance has none.
     """
     link_of_entry = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
@@ -285,19 +299,25 @@ def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLin
 
 
 def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkGames:
-    """Links of a whole timeline, without sites but for what performances are before any game."""
+    """Links of a whole timeline, without sites.
+
+    Only performances have messages: each from the link that defines it, its mean and variance before any game.
+    """
     rows = links.rows._replace(low=links.rows.low.copy(), high=links.rows.high.copy())  # margins may move
     chains = slice_input.chains
     widest = slice_input.widest
     variables = len(chains.previous)
     nodes = variables - len(links.extra)
-    first = variables - int(links.extra.performances[-1])  # performance
-    starts = ExtraStarts(nodes + links.extra.chained, first + links.extra.performances)
+    first_performance = variables - int(links.extra.performances[-1])
+    starts = ExtraStarts(nodes + links.extra.chained, first_performance + links.extra.performances)
     sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
-    defining = defining_links(rows, first, variables - first)
-    sites.message[defining.performance_entry, 0] = 1.0 / widest[first:]
-    sites.message[defining.performance_entry, 1] = _prior_means(chains, defining)[first:] / widest[first:]
-    ranges = ExtraRanges(VariableRange(nodes, first), VariableRange(first, variables))
+    defining = defining_links(rows, first_performance, variables - first_performance)
+    mean_before_games = _prior_means(chains, defining)[first_performance:]
+    variance_before_games = widest[first_performance:]
+    sites.message[defining.performance_entry, 0] = 1.0 / variance_before_games
+    sites.message[defining.performance_entry, 1] = mean_before_games / variance_before_games
+    chained_range = VariableRange(nodes, first_performance)
+    ranges = ExtraRanges(chained_range, VariableRange(first_performance, variables))
     categories = _category_links(slice_input, links.category_games, rows, play)
     coupling = np.zeros(len(rows.weight))
     return LinkGames(rows, starts, ranges, sites, coupling, defining, links.reported, categories)
