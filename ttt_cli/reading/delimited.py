@@ -21,7 +21,7 @@ from ttt_cli.support.errors import DataError
 
 MAX_LINE: Final = 1 << 20  # bytes: longer lines are rejected
 BYTES_AT_ONCE: Final = 1 << 21  # parsed
-LINES_AT_ONCE: Final = 1 << 16  # parsed: each may be rejected
+LINES_AT_ONCE: Final = 1 << 16  # parsed: each may be rejected, with a note
 DELIMITERS: Final = (",", "\t", ";", "|")
 MAX_ROW_LINES: Final = 50  # of one row; more means a quote that is never closed
 MAX_ARROW_LINE: Final = 1 << 16  # bytes of a line read by pyarrow; the csv module limits fields
@@ -55,13 +55,13 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     first, blocks = peek(blocks, HEAD)
     lines = first[:HEAD].decode("utf-8", "surrogateescape").split("\n")
     sample = [line for line in lines if line.strip()]
-    if not sample:  # lines of blanks, which Unicode has more of than bytes
+    if not sample:  # only blanks of Unicode, such as no-break spaces: of bytes they are not blank
         raise DataError("is empty", where=name)
     delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
     is_cut = len(first) > HEAD and len(sample) > 1
     complete = sample[:-1] if is_cut else sample
     rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
-    layout = find_layout(rows or [sample[:1]], data, name)  # at least one row
+    layout = find_layout(rows or [sample[:1]], data, name)  # the first line where all fields are empty
     reader = TableReader(delimiter, layout)
     return Table(layout, reader.strings, reader.read(blocks))
 
@@ -89,8 +89,8 @@ def whole_lines(blocks: Iterable[bytes], target: int) -> Iterator[bytes]:
     try:
         for block in pieces(blocks):
             end = block.find(b"\n")
-            of_line = end if end >= 0 else len(block)
-            if is_skipping or len(incomplete) + of_line > MAX_LINE:
+            continuation = end if end >= 0 else len(block)  # bytes of the block that continue the line
+            if is_skipping or len(incomplete) + continuation > MAX_LINE:
                 incomplete = b""
                 is_skipping = end < 0
                 if is_skipping:
@@ -198,17 +198,21 @@ class TableReader:
             yield thread.submit(self._parse, b"", final=True).result()
 
     def _parse(self, data: bytes, *, final: bool = False) -> Parsed:
-        """The rows in complete lines; an incomplete row is kept until there are more."""
+        """The rows in complete lines; an incomplete row is kept until there are more.
+
+        pyarrow parses plain lines, then the csv module all others. Where one of these begins a row of several lines,
+        plain lines within that row are taken back from pyarrow, which parses the remaining ones again.
+        """
         data = self._open + data
         if b"\0" in data:
             for offset in np.flatnonzero(np.frombuffer(data, np.uint8) == 0).tolist():
                 self._rejects.append(long_line(self._line + data.count(b"\n", 0, offset)))
         block = LineBlock(data.replace(b"\0", b""))
         plain = self._plain(block)
-        columns = self._cut(block, plain)
+        columns = self._cut(block, plain)  # from here on `plain` has lines with all fields only
         by_arrow = plain.copy()
         rows, n_complete = self._read_slowly(block, by_arrow, final=final)
-        if not np.array_equal(by_arrow, plain):  # some belong to rows of several lines
+        if not np.array_equal(by_arrow, plain):
             columns = self._cut(block, by_arrow)
         lines = self._line + np.flatnonzero(by_arrow)
         rejects = self._rejects
@@ -237,11 +241,15 @@ class TableReader:
             encloses_field = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False
             plain[np.searchsorted(block.ends, opening[~encloses_field])] = False
-        plain &= self._one_byte
+        plain &= self._one_byte  # else no line is plain
         return plain
 
     def _cut(self, block: LineBlock, plain: Mask) -> list[Any]:
-        """The used columns of plain lines as Arrow arrays; clears `plain` for lines without all fields."""
+        """The used columns of plain lines as Arrow arrays; clears `plain` for lines without all fields.
+
+        pyarrow tells a handler of such lines, which it decodes. Where the block is not UTF-8 there can be no handler,
+        and with the first such line no line of the block is plain.
+        """
         if not plain.any():
             return [pa.nulls(0, pa.binary()) for _ in self._layout.used]
         data = block.data if plain.all() else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
@@ -253,11 +261,7 @@ class TableReader:
             wrong.append(row.number - 1)
             return "skip"
 
-        try:
-            block.data.decode()
-            handler: Callable[[Any], str] | None = skip
-        except UnicodeDecodeError:  # pyarrow decodes lines for its handler
-            handler = None
+        handler: Callable[[Any], str] | None = skip if _is_utf8(block.data) else None
         try:
             table = pa.csv.read_csv(
                 pa.py_buffer(data),
@@ -305,7 +309,8 @@ class TableReader:
         try:
             row = next(reader)
         except csv.Error:
-            if reader.line_num == len(lines) < MAX_ROW_LINES and not final:
+            is_at_end = reader.line_num == len(lines) and len(lines) < MAX_ROW_LINES
+            if is_at_end and not final:
                 return 0, None
             row = []
         taken = reader.line_num
@@ -319,3 +324,12 @@ class TableReader:
             why = f"{len(row)} fields instead of {width}: {self._delimiter.join(row)[:80]}"
             self._rejects.append(Note(self._line + line, BAD_ROW, why, DROPPED))
         return taken, None
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether bytes can be decoded as UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

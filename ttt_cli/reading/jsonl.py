@@ -74,13 +74,16 @@ def objects_in(texts: Sequence[str]) -> list[Object | str]:
 def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]:
     """The objects in blocks, which take any number of lines, one after another or in an array.
 
+    Yields the objects that are complete after each block. A value at the end of the text that cannot be decoded waits
+    for the next block, unless it takes more than VALUE_LIMIT.
+
     Raises DataError for a value that is not JSON, and for an array that does not end.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     positions = RecordPositions()
-    line = 1
-    depth = 0
-    text = ""
+    line = 1  # at `at`
+    depth = 0  # of open brackets
+    text = ""  # not decoded yet
     enough = 0  # characters with which the next attempt is worth while
     for block in chain(blocks, [None]):
         final = block is None
@@ -105,7 +108,7 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
                     hint = "one object per line lets the others be read when one is damaged"
                     where = position_text(name, positions.next(line))
                     raise DataError(f"not JSON: {beginning}", where=where, hint=hint) from error
-                break
+                break  # the value may go on
             if isinstance(value, dict):
                 objects.positions.append(positions.next(line))
                 objects.values.append(value)
