@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,40 +67,64 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
         return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
     search = _Search(function, start, low, high)
     while True:
-        # The result, as long as no curvature is known
         before = search.best.value
         ended = search.ascend()
-        reached = ended
+        at = search.best.at
+        side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
+        curvature = search.curvature(np.flatnonzero(side == 0))
+        if curvature is None:
+            return Optimum(start, search.best, ended, side, unknown, None, np.zeros(n, np.bool_))
+        reached = ended and not curvature.is_upwards
         distance = None
         covariance = unknown.copy()
-        at = search.best.at
-        flat = np.zeros(n, np.bool_)
-        side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
-        free = np.flatnonzero(side == 0)
-        curvature = search.curvature(free) if len(free) else None  # positive definite at a maximum
-        if curvature is None:
-            break
-        # Coordinates without curvature are flat: only the others, from here on `free`, have standard errors.
-        curved = (np.abs(np.diag(curvature)) > FLAT) | (np.abs(curvature).max(axis=1) > GAIN)
-        flat[free] = ~curved
-        free = free[curved]
-        curvature = curvature[np.ix_(curved, curved)]
-        lowest = float(np.linalg.eigvalsh(curvature).min(initial=math.inf))
-        upwards = lowest <= -GAIN
-        if len(free) and lowest > 0.0:
-            inverse = np.linalg.inv(curvature).astype(np.float64)
+        if curvature.is_concave:
+            free = curvature.free
+            inverse = np.linalg.inv(curvature.matrix).astype(np.float64)
             distance = search.correct(free, inverse)
             reached = distance < REACHED
             covariance[np.ix_(free, free)] = inverse
-        elif upwards:
-            reached = False
-        if reached or not ended:
-            break
-        if upwards:
-            search.leap(free, curvature)
-        if not search.best.value > before + GAIN:
-            break
-    return Optimum(start, search.best, reached, side, covariance, distance, flat)
+        may_rise = ended and not reached
+        if may_rise and curvature.is_upwards:
+            search.leap(curvature)
+        if not may_rise or not search.best.value > before + GAIN:
+            return Optimum(start, search.best, reached, side, covariance, distance, curvature.flat)
+
+
+class _Curvature(NamedTuple):
+    """Negative second derivatives at a point, positive at a maximum.
+
+    | name | shape | |
+    |---|---|---|
+    | free | (free,) | coordinates that are curved and not at a bound |
+    | flat | (coordinates,) | mask of those that are neither curved nor at a bound |
+    | matrix | (free, free) | |
+    | lowest | | lowest eigenvalue; infinite without free coordinates |
+    """
+
+    free: NDArray[np.intp]
+    flat: NDArray[np.bool_]
+    matrix: Array
+    lowest: float
+
+    @property
+    def is_concave(self) -> bool:
+        """Whether the function curves downwards in all free coordinates, of which there are some."""
+        return len(self.free) > 0 and self.lowest > 0.0
+
+    @property
+    def is_upwards(self) -> bool:
+        """Whether the function curves upwards in some direction."""
+        return self.lowest <= -GAIN
+
+
+def _curvature_of(differences: Array, inner: NDArray[np.intp], n: int) -> _Curvature:
+    """The curvature of `n` coordinates from that of the ones not at bounds, `inner`; flat ones are left out."""
+    curved = (np.abs(np.diag(differences)) > FLAT) | (np.abs(differences).max(axis=1) > GAIN)
+    flat = np.zeros(n, np.bool_)
+    flat[inner] = ~curved
+    matrix = differences[np.ix_(curved, curved)]
+    lowest = float(np.linalg.eigvalsh(matrix).min(initial=math.inf))
+    return _Curvature(inner[curved], flat, matrix, lowest)
 
 
 class _Search:
@@ -159,29 +183,34 @@ class _Search:
             return (fall - self.best.value) / unit, np.zeros(len(at))
         return -point.value / unit, -point.gradient / unit
 
-    def leap(self, free: NDArray[np.intp], curvature: Array) -> None:
-        """Step along the most convex direction of `free` coordinates, doubling the step while the value rises."""
-        _, directions = np.linalg.eigh(curvature)
+    def leap(self, curvature: _Curvature) -> None:
+        """Step along the most convex direction, doubling the step while the value rises."""
+        _, directions = np.linalg.eigh(curvature.matrix)
         step = np.zeros(len(self.best.at))
-        step[free] = directions[:, 0]
+        step[curvature.free] = directions[:, 0]
         step *= math.copysign(LEAP, step @ self.best.gradient)
         while (point := self.evaluate(self.best.at + step)) and point is self.best:
             step *= 2.0
 
-    def curvature(self, free: NDArray[np.intp]) -> Array | None:
-        """Negative second derivatives at the best point by differences of gradients; None where it is undefined."""
+    def curvature(self, inner: NDArray[np.intp]) -> _Curvature | None:
+        """The curvature at the best point by differences of gradients; `inner`: coordinates that are not at bounds.
+
+        None where there are none or the function is undefined.
+        """
+        if not len(inner):
+            return None
         centre = self.best.at
         rows = []
-        for i in free:
+        for i in inner:
             step = np.zeros(len(centre))
             step[i] = DIFFERENCE
             below = self.evaluate(centre - step)
             above = self.evaluate(centre + step)
             if below is None or above is None:
                 return None
-            rows.append((below.gradient[free] - above.gradient[free]) / (above.at[i] - below.at[i]))
+            rows.append((below.gradient[inner] - above.gradient[inner]) / (above.at[i] - below.at[i]))
         differences = np.array(rows)
-        return np.asarray(0.5 * (differences + differences.T))
+        return _curvature_of(0.5 * (differences + differences.T), inner, len(centre))
 
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Take Newton steps from the best point; return the remaining distance, standard errors."""
