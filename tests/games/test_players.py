@@ -10,7 +10,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
-from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases, spellings_in
+from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases, read_decisions, spellings_in
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.names import name_key
 from ttt_cli.games.table import Records, games_of
@@ -297,7 +297,7 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
         '# yes,"Tal, Mihail","Tal, M"\n"Tal, Mihail","Tal, M"\n# no,"Tal, Mihail",Tahl\n'
         '# years,"Tal, Mihail",Tal,1950-1992\n"Tal, Mihail",Tal,years=1950-1992\n'
     )
-    again = Decisions(decisions.text())
+    again = read_decisions(decisions.text())
     assert again.text() == decisions.text()
     assert len(again) == 3
     assert all(again.answered("Tal, Mihail", name) for name in ("Tal, M", "Tahl", "Tal"))
@@ -309,7 +309,7 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
 
 
 def test_chains_lead_to_their_end(tmp_path: Path) -> None:
-    decisions = Decisions("B,A\n")
+    decisions = read_decisions("B,A\n")
     decisions.add(Decision("yes", "C", "B"))
     decisions.add(Decision("yes", "D", "C"))
     assert read(decisions, tmp_path).names == {"A": "D", "B": "D", "C": "D"}
@@ -320,7 +320,7 @@ def test_chains_lead_to_their_end(tmp_path: Path) -> None:
 
 def test_the_lines_of_others_stay(tmp_path: Path) -> None:
     text = "# mine\nTal,Tahl,Thal\n\nTal (fun),Tal,status=soft\nTal,Tall,years=-1900\n"
-    decisions = Decisions(text)
+    decisions = read_decisions(text)
     decisions.add(Decision("yes", "Tal, M", "Tal"))
     found = read(decisions, tmp_path)
     assert found.names == {"Tahl": "Tal, M", "Thal": "Tal, M", "Tal": "Tal, M"}
@@ -331,12 +331,12 @@ def test_the_lines_of_others_stay(tmp_path: Path) -> None:
 
 def test_a_table_of_spellings_is_left_alone() -> None:
     with pytest.raises(DataError, match="is a table of spellings and names"):
-        Decisions("spelling,name\nTahl,Tal\n", "a.csv")
+        read_decisions("spelling,name\nTahl,Tal\n", "a.csv")
 
 
 def test_a_malformed_line_among_answers_is_named():
     with pytest.raises(DataError, match=r"^a\.csv:4: no synonym"):
-        Decisions("A,B\n# yes,C,D\nC,D\nE\n", "a.csv")
+        read_decisions("A,B\n# yes,C,D\nC,D\nE\n", "a.csv")
 
 
 FILE = """### A list of spellings

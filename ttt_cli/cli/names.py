@@ -50,12 +50,12 @@ def command(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
         )
     from ttt_cli.api import configure
-    from ttt_cli.games.aliases import Decision, Decisions
+    from ttt_cli.games.aliases import Decision, read_decisions
     from ttt_cli.games.read import read_games
     from ttt_cli.games.suspects import find_suspects
     from ttt_cli.reading.text import decode
 
-    decisions = Decisions(decode(_earlier_answers(out)), out)
+    decisions = read_decisions(decode(_earlier_answers(out)), out)
     data = configure(config, overrides).config.data
     suspects = find_suspects(read_games(files, data, progress=progress()))
     if sure:

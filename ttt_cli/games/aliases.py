@@ -269,28 +269,12 @@ class Decisions:
     `ttt names` writes an answer as a comment `# yes,A,B`, and where it is not "no" the line `A,B` below. A line of
     names without a comment and without limits counts as the answer "yes" to each of its spellings.
 
-    Where B is a spelling of A and C one of B, C is written as a spelling of A. Raises DataError for malformed lines,
-    and for a table of spellings.
+    Where B is a spelling of A and C one of B, C is written as a spelling of A.
     """
 
-    def __init__(self, text: str = "", path: str = "") -> None:
+    def __init__(self) -> None:
         self._other_lines: list[str] = []
         self._decisions: dict[tuple[str, str], Decision] = {}  # by main name and synonym
-        lines = iter(enumerate(text.splitlines(), 1))
-        for number, line in lines:
-            if _ANSWER.match(line):
-                decision = Decision(*next(csv.reader([line[2:]])))
-                self.add(decision)
-                if decision.answer != "no":
-                    next(lines, None)  # the line of names that carries it out
-                continue
-            _refuse_header(line, path, number)
-            entries = list(_entries_in(line, path, number))
-            if not entries or any(entry.status or entry.years for entry in entries):
-                self._other_lines.append(line)
-                continue
-            for entry in entries:
-                self.add(Decision("yes", entry.main, entry.synonym))
 
     def __len__(self) -> int:
         return len(self._decisions)
@@ -298,6 +282,10 @@ class Decisions:
     def add(self, decision: Decision) -> None:
         """Add an answer, replacing any other about the same names."""
         self._decisions[decision.main, decision.synonym] = decision
+
+    def keep(self, line: str) -> None:
+        """Add a line that is no answer."""
+        self._other_lines.append(line)
 
     def answered(self, main: str, synonym: str) -> bool:
         """Whether there is an answer about two names, or the synonym is already united with another."""
@@ -319,6 +307,28 @@ class Decisions:
         """The main names of synonyms."""
         decisions = self._decisions.values()
         return {decision.synonym: decision.main for decision in decisions if decision.answer == "yes"}
+
+
+def read_decisions(text: str, path: str = "") -> Decisions:
+    """The answers in the text of an alias file. Raises DataError for malformed lines, and for a table of spellings."""
+    decisions = Decisions()
+    lines = iter(enumerate(text.splitlines(), 1))
+    for number, line in lines:
+        if _ANSWER.match(line):
+            decision = Decision(*next(csv.reader([line[2:]])))
+            decisions.add(decision)
+            if decision.answer != "no":
+                next(lines, None)  # the line of names that carries it out
+            continue
+        _refuse_header(line, path, number)
+        entries = list(_entries_in(line, path, number))
+        is_limited = any(entry.status or entry.years for entry in entries)
+        if not entries or is_limited:
+            decisions.keep(line)
+            continue
+        for entry in entries:
+            decisions.add(Decision("yes", entry.main, entry.synonym))
+    return decisions
 
 
 def _refuse_header(line: str, path: str, number: int) -> None:
