@@ -1,6 +1,7 @@
 """The mean skill of the best of every period, and the number one's."""
 
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.periods import year_of
 from ttt_cli.runs.run import Run
@@ -31,8 +32,6 @@ def draw_top(run: Run, options: FigureOptions) -> Figure:
 def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     """The mean skill of the best `count` of every period, and the number one's (TTT paper, figure 2 left).
 
-    Both curves are in the dataset `lines`: one line for the mean, and one for each reign (`piece`), so that no line
-    leads from one number one to the next. `firsts` has the number ones alone, for their band.
     Runs of very many days show the first day of each month. Raises LookupFailed when no period has `count` eligible
     players.
     """
@@ -43,22 +42,10 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     if not means:
         raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_WIDER)
     names = (f"mean of the top {count}", "number one")
-    records: Records = []
-    firsts: Records = []
-    reign = 0
-    for number_one in number_ones(run, limits, drawn_condition):
-        period = {"year": year_of(number_one.period_number, run.meta.period), "period": number_one.period}
-        if number_one.period_number in means:
-            mean = round(means[number_one.period_number], 1)
-            records.append({**period, "value": mean, "of": names[0], "player": "", "piece": names[0]})
-        if firsts and firsts[-1]["player"] != number_one.player:
-            reign += 1
-        first_record = {**_first_record(number_one, period, names[1]), "piece": f"reign {reign}"}
-        records.append(first_record)
-        firsts.append(first_record)
+    lines, firsts = _curve_records(run, means, number_ones(run, limits, drawn_condition), names)
     first = firsts[0]["year"]
     last = max(firsts[-1]["year"], first + 1.0)
-    low = min(float(record.get("low") or record["value"]) for record in records)
+    low = min(float(record.get("low") or record["value"]) for record in lines)
     high = max(record["high"] for record in firsts)
     x = vega.years([first, last])
     scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
@@ -78,8 +65,40 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     if limits.words():
         subtitle += f" · eligible: {limits.words()}"
     labels = reign_names(firsts, first, last, high)
-    datasets = {"firsts": [] if certain else firsts, "lines": records, "labels": labels}
+    datasets = {"firsts": [] if certain else firsts, "lines": lines, "labels": labels}
     return vega.finish(layers, datasets, f"The top {count} through time", subtitle)
+
+
+class _CurveRecords(NamedTuple):
+    """Records of both curves, and those of number ones alone, for their band.
+
+    A line joins the records of a `piece`: those of the mean, and those of each reign, so that no line leads from one
+    number one to the next.
+    """
+
+    lines: Records
+    firsts: Records
+
+
+def _curve_records(
+    run: Run, means: Mapping[int, float], firsts_by_time: Iterable[NumberOne], names: tuple[str, str]
+) -> _CurveRecords:
+    """The records by period; `means`: of the best, by the number of the period; `names`: of both curves."""
+    name_of_mean, name_of_first = names
+    lines: Records = []
+    firsts: Records = []
+    reign = 0
+    for number_one in firsts_by_time:
+        period = {"year": year_of(number_one.period_number, run.meta.period), "period": number_one.period}
+        if number_one.period_number in means:
+            mean = round(means[number_one.period_number], 1)
+            lines.append({**period, "value": mean, "of": name_of_mean, "player": "", "piece": name_of_mean})
+        if firsts and firsts[-1]["player"] != number_one.player:
+            reign += 1
+        first_record = {**_first_record(number_one, period, name_of_first), "piece": f"reign {reign}"}
+        lines.append(first_record)
+        firsts.append(first_record)
+    return _CurveRecords(lines, firsts)
 
 
 def _first_record(number_one: NumberOne, period: dict[str, Any], name: str) -> dict[str, Any]:
