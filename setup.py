@@ -1,13 +1,15 @@
-"""What the package index shows: the README with addresses in place of links into the repository.
+"""What pyproject.toml cannot say: samples are packed into the wheel, and the index shows addresses in the README.
 
-Everything else of the distribution is in pyproject.toml.
+The README has links into the repository, in whose place addresses stand.
 """
 
+import lzma
 import re
 import tomllib
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 
@@ -25,5 +27,26 @@ def readme() -> str:
     return re.sub(relative, address, (ROOT / "README.md").read_text(encoding="utf-8"))
 
 
+def write_samples(folder: Path) -> None:
+    """Pack the files of sample_pgn into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (ROOT / "sample_pgn").iterdir():
+        if file.suffix in (".pgn", ".csv"):
+            (folder / f"{file.name}.xz").write_bytes(lzma.compress(file.read_bytes(), preset=9))
+
+
+class BuildWithSamples(build_py):
+    """Build the package with the files of sample_pgn, packed (`ttt_cli.reading.samples`)."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            write_samples(Path(self.build_lib, "ttt_cli", "samples"))
+
+
 if __name__ == "__main__":
-    setup(long_description=readme(), long_description_content_type="text/markdown")
+    setup(
+        cmdclass={"build_py": BuildWithSamples},
+        long_description=readme(),
+        long_description_content_type="text/markdown",
+    )

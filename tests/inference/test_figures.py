@@ -43,7 +43,7 @@ def test_a_match(model, solver, given, log_evidence, figures, near):
 
 
 def as_read(data, name):
-    return read_games(data / f"{name}.csv.gz", filter={"exclude": []})
+    return read_games(data / f"{name}.csv.gz", filter={"exclude": []}, drop=[])
 
 
 def as_in_the_file(data, name):

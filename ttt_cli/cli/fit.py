@@ -90,7 +90,7 @@ def default_output(source: str) -> str:
     """The name of the run made from a file: the file's own without folder and suffixes, `.ttt`."""
     from ttt_cli.reading.recognition import GAMES_SUFFIXES, PACKED_SUFFIXES
 
-    path = Path("stdin" if source == "-" else source)
+    path = Path("stdin" if source == "-" else source.removeprefix("@"))
     for suffixes in (PACKED_SUFFIXES, (*GAMES_SUFFIXES, ".txt")):
         if path.suffix.lower() in suffixes:
             path = path.with_suffix("")

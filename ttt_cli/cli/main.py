@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "plot": "Draw figures: skills, number ones, games, evidence.",
     "report": "Write one page, or a site of linked pages.",
     "export": "Export the tables of a run.",
+    "samples": "List the games that come with the program.",
     "config": "List, show, check and describe configs.",
     "simulate": "Simulate games with known skills.",
     "warm": "Compile all code beforehand.",

@@ -9,6 +9,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ttt_cli.reading.samples import sample_file
 from ttt_cli.reading.text import decode, strip_mark
 from ttt_cli.reading.unpacking import LONGEST_MAGIC, STEP, Expansion, named_damage, peek, unpacker_for
 from ttt_cli.support.errors import DataError, nearest
@@ -21,7 +22,7 @@ _LARGEST_LIST: Final = 1 << 26  # bytes of a list of names or ratings
 
 
 class Input:
-    """One file, stream or standard input (`-`), read once.
+    """One file, stream, sample (`@classics`) or standard input (`-`), read once.
 
     `size` is that of the stored file, if known, `count` the bytes read so far, `kind` what the command reads it as.
     Raises DataError for a file that does not exist or cannot be opened, OutputError for an output of the command.
@@ -44,7 +45,7 @@ class Input:
             self.name = STDIN
             remember_stream(self._handle, self.name, kind)
         else:
-            self._path = Path(source)
+            self._path = sample_file(source) or Path(source)
             self.name = printable_path(os.fspath(source))
             self.size = _size_of(self._path, kind)
 
