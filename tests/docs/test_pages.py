@@ -166,7 +166,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         assert described == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
     headings = (
         "links, steps",
-        "game_texts, texts, spellings, neutral_games",
+        "game_texts, texts, spellings, neutral_games, victory_margins",
         "covariates, game_covariates, covariate_texts, covariate_points",
         "people_fields, people",
     )
