@@ -39,6 +39,7 @@ class BuildWithSamples(build_py):
     """Build the package with the files of sample_pgn, packed (`ttt_cli.reading.samples`)."""
 
     def run(self) -> None:
+        """Build the modules, then the samples."""
         super().run()
         if not self.editable_mode:
             write_samples(Path(self.build_lib, "ttt_cli", "samples"))

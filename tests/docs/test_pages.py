@@ -191,7 +191,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "skills players games spans evidence inputs file_traits dropped noticed problems meta game_rows names"
         " periods"
     )
-    joint = "links steps draws newcomers game_texts texts spellings neutral_games"
+    joint = "links steps draws newcomers game_texts texts spellings neutral_games victory_margins"
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
     listed = {
