@@ -13,6 +13,7 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.support.arrays import Array
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
+NotesOf = Callable[[Callable[[Array], Array]], tuple[str, ...]]  # see `Given.notes`
 
 
 class Given(TypedDict, total=False):
@@ -27,7 +28,7 @@ class Given(TypedDict, total=False):
 
     on_sweep: OnSweep | None
     start: Fit | None
-    notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
+    notes: NotesOf
     evidence_only: bool
     placement: Any
 

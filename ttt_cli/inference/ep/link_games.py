@@ -263,9 +263,10 @@ def _shifted(variables: Ids, first: np.int32) -> Ids:
 
 
 def _variances(defining: DefiningLinks, widest: Array) -> Array:
-    """Bounds on the variances of performances before games: those of their members, were these independent.
+    """Variances of performances before games, (performances,): noise and sums of c^2 times the variance of a member.
 
-    `widest`: variances of all variables that may be members.
+    That takes members as independent, as variables of different chains are before games. `widest`: variances of all
+    variables that may be members.
     """
     of_members = defining.coefficient**2 * widest[defining.variable]
     return defining.noise + np.bincount(defining.performance_of, of_members, len(defining.noise))

@@ -28,7 +28,7 @@ from ttt_cli.inference.joint.sites import (
     factorised_sites,
 )
 from ttt_cli.inference.model import Evidence, SweepRates
-from ttt_cli.inference.solver import Given, OnSweep, iterate
+from ttt_cli.inference.solver import Given, NotesOf, OnSweep, iterate
 from ttt_cli.kernels.ep.structures import Chains, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask
 
@@ -75,6 +75,9 @@ def infer(
 ) -> Fit:
     """Sweep to the fixed point of `solver.posterior`; returns the Fit that `make_fit` makes of it.
 
+    Factorised sites are found first. Joint sds are those of their joint Gaussian, from a factor or, where none can be
+    afforded, from samples. Joint propagation goes on from there.
+
     The log-evidence and leave-one-out probabilities are of joint sites where these were found (`joint`), else of the
     factorised ones, also with joint sds.
     """
@@ -90,26 +93,39 @@ def infer(
     notes_of = options.get("notes")
     if choice.shape is None:
         return _fit_sampled(inference, status, trace, notes_of, make_fit)
-    moving = inference.moving
     # moving margins as factorised propagation leaves them: a warm start shifts them as it does the sites
-    initial = {f"{INITIAL} {name}": value for name, value in moving.state.items()}
+    factorised_margins = {f"{INITIAL} {name}": value for name, value in inference.moving.state.items()}
     if choice.kind is PosteriorKind.JOINT_SDS:
         joint = JointInference(inference, choice.shape)
         joint.believe()
     else:
         joint = JointInference(inference, choice.shape, _warm_start_sites(inference, start))
         status, trace = _iterate_joint(joint, solver, on_sweep, status, trace, evidence_only=evidence_only)
+    return _fit_by_factor(joint, choice.kind, factorised_margins, status, trace, notes_of, make_fit)
+
+
+def _fit_by_factor(
+    joint: JointInference,
+    kind: PosteriorKind,
+    factorised_margins: dict[str, Array],
+    status: Status,
+    trace: Trace,
+    notes_of: NotesOf | None,
+    make_fit: MakeFit,
+) -> Fit:
+    """The fit of a joint Gaussian at its present sites, joint or factorised ones by `kind`."""
+    inference = joint.inference
     notes = notes_of(joint.deviations) if notes_of else ()
     links = _links_of(inference, joint.chains, joint.sites)
     draws = joint.draws()
-    evidence = joint.log_evidence() if choice.kind is PosteriorKind.JOINT else inference.log_evidence()
+    evidence = joint.log_evidence() if kind is PosteriorKind.JOINT else inference.log_evidence()
     return make_fit(
-        posterior=choice.kind.value,
+        posterior=kind.value,
         **_evidence_fields(evidence),
         status=status,
         trace=trace,
-        notes=(*moving.notes, *notes),
-        state=inference.saved_state | joint.saved_state | initial,
+        notes=(*inference.moving.notes, *notes),
+        state=inference.saved_state | joint.saved_state | factorised_margins,
         chains=joint.histories(),
         newcomers=joint.newcomer_curve(),
         draws=draws,
@@ -165,7 +181,7 @@ def _fit_sampled(
     inference: Inference,
     status: Status,
     trace: Trace,
-    notes_of: Callable[[Callable[[Array], Array]], tuple[str, ...]] | None,
+    notes_of: NotesOf | None,
     make_fit: MakeFit,
 ) -> Fit:
     """The fit of joint sds by samples."""
