@@ -10,12 +10,12 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS
-from ttt_cli.support.arrays import Mask
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.events import EventData, read_events
 from ttt_cli.views.history.event_summaries import summarise_events
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.history.streaks import STREAKS, longest_streaks
 from ttt_cli.views.players import NEUTRAL
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import find_field
@@ -171,32 +171,13 @@ def event_rows(book: PlayerBook) -> Rows:
 
 def streak_rows(book: PlayerBook) -> Rows:
     """The longest series of games unbeaten, of wins, without a win and of losses, `STREAK_COLUMNS`."""
-    outcome = book.sides.outcome
-    kinds = {
-        "unbeaten": outcome > 0, "wins": outcome == 2, "without a win": outcome < 2, "losses": outcome == 0,
-    }  # fmt: skip
-    rows: list[tuple[Any, ...]] = []
-    for kind, goes_on in kinds.items():
-        rows += _streaks(book, kind, goes_on)
+    rows = []
+    for kind in STREAKS:
+        for streak in longest_streaks(book.sides, kind, _EACH_KIND):
+            first, last = book.dates(np.array([streak.first, streak.last]))
+            rows.append((book.name, kind, integral(streak.games), streak.points, first, last))
     title = (*book.title("the longest series"), "games of one date in the order of the files")
     return Rows(STREAK_COLUMNS, rows, title, _DECIMALS, frozenset({"player"}))
-
-
-def _streaks(book: PlayerBook, kind: str, goes_on: Mask) -> list[tuple[Any, ...]]:
-    """The longest series of a kind, of equally long ones the earliest."""
-    sides = book.sides
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], goes_on, [False]]).astype(np.int8)))
-    starts = edges[::2]
-    ends = edges[1::2]
-    games = np.array([sides.weight[start:end].sum() for start, end in zip(starts, ends, strict=True)])
-    rows = []
-    for index in np.argsort(-games, kind="stable")[:_EACH_KIND]:
-        start = int(starts[index])
-        end = int(ends[index])
-        points = float((sides.weight * sides.outcome)[start:end].sum() / 2.0)
-        first, last = book.dates(np.array([start, end - 1]))
-        rows.append((book.name, kind, integral(float(games[index])), points, first, last))
-    return rows
 
 
 def player_at(run: Run, player: str, at: str, limits: Eligible) -> Rows:

@@ -74,6 +74,8 @@ class EventEntries:
 
     def expected_of(self, entries: Places) -> Array:
         """Points of some entries expected by the model, shape (entries,)."""
+        if "expected" in vars(self):  # computed for all entries before
+            return self.expected[entries]
         return self._totals_of(entries).expected
 
     def _totals_of(self, entries: Places) -> Totals:

@@ -12,6 +12,7 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.views.columns import Column, each
+from ttt_cli.views.events import EventData
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.played import PlayedGames, Sides, played_games
@@ -47,7 +48,8 @@ class Record(NamedTuple):
 class RecordSource:
     """The run that records are taken from, and which of them count.
 
-    `since`, `until`: years (None: any). `number`: of records (None: all).
+    `since`, `until`: years (None: any). `number`: of records (None: all). `already_read`: people, games and events of
+    the run, if they have been read before.
     """
 
     run: Run
@@ -55,21 +57,22 @@ class RecordSource:
     since: int | None = None
     until: int | None = None
     number: int | None = 20
+    already_read: EventData | None = None
 
     @cached_property
     def people(self) -> People:
         """The players of the run."""
-        return read_people(self.run)
+        return self.already_read.people if self.already_read else read_people(self.run)
 
     @cached_property
     def played(self) -> PlayedGames:
         """The games of the run."""
-        return played_games(self.run)
+        return self.already_read.played if self.already_read else played_games(self.run)
 
     @cached_property
     def events(self) -> Events:
         """The events of the run."""
-        return find_events(self.played)
+        return self.already_read.events if self.already_read else find_events(self.played)
 
     @cached_property
     def is_eligible(self) -> Mask:

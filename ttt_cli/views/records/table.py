@@ -105,15 +105,24 @@ def record_rows(
         return build_rows(run, of_kind.columns, of_kind.find(source), _title(source, of_kind))
 
 
-def _title(source: RecordSource, kind: RecordKind) -> tuple[str, ...]:
-    years = ""
-    if source.since is not None or source.until is not None:
-        years = f", {source.since or ''}-{source.until or ''}"
+def title_of_kind(source: RecordSource, kind: RecordKind) -> str:
+    """What the records of a kind are, and the years that count."""
+    if source.since is None and source.until is None:
+        return kind.heading
+    return f"{kind.heading}, {source.since or ''}-{source.until or ''}"
+
+
+def who_counts(source: RecordSource, kind: RecordKind) -> str:
+    """Who is eligible for the records of a kind, and what counts; empty without limits."""
     limits = {
         "games": replace(source.limits, active=None, max_sd=None).words(),
         "periods": source.limits.words(),
         "not": "",
     }[kind.limited]
     counted = [words for words in (limits, kind.counted) if words]
-    eligible = (f"eligible: {'; '.join(counted)}",) if counted else ()
-    return (f"{kind.heading}{years}", *eligible, run_line(source.run))
+    return f"eligible: {'; '.join(counted)}" if counted else ""
+
+
+def _title(source: RecordSource, kind: RecordKind) -> tuple[str, ...]:
+    lines = [title_of_kind(source, kind), who_counts(source, kind), run_line(source.run)]
+    return tuple(line for line in lines if line)

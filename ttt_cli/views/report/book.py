@@ -8,6 +8,7 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.history.events import Events, find_events
+from ttt_cli.views.history.opponents import AllOpponents, all_opponents
 from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.played import PlayedGames, played_games
 from ttt_cli.views.history.years import YearRankings, YearSkills, year_rankings, year_skills
@@ -24,11 +25,11 @@ from ttt_cli.views.run import side_names
 class Book:
     """The data of a site; players are numbers in the run's names, events are those of `events.rows`.
 
-    `limits`: who is eligible. `published`: published ratings, if any. `skills`: skills by year. `rankings`: of every
-    year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML; last, a dash for no event.
-    `events_in`: the events of a year. `years`: those that have a page, from the first game to the last one with a game
-    or a ranking. `sides`: labels of the first side, the second side and neutral ground. `about`: what else is known of
-    players.
+    `limits`: who is eligible. `published`: published ratings, if any. `opponents`: of all players. `skills`: skills
+    by year. `rankings`: of every year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML;
+    last, a dash for no event. `event_numbers`: indices of events by title. `events_in`: the events of a year.
+    `years`: those that have a page, from the first game to the last one with a game or a ranking. `sides`: labels
+    of the first side, the second side and neutral ground. `about`: what else is known of players.
     """
 
     run: Run
@@ -37,12 +38,14 @@ class Book:
     published: PublishedRatings | None
     people: People
     played: PlayedGames
+    opponents: AllOpponents
     skills: YearSkills
     rankings: YearRankings
     events: Events
     player_pages: PageLinks
     event_pages: PageLinks
     event_names: list[str]
+    event_numbers: dict[str, int]
     events_in: dict[int, list[int]]
     years: list[int]
     sides: list[str]
@@ -62,10 +65,11 @@ def make_book(
     for index, event in enumerate(events.rows):
         events_in.setdefault(event.year, []).append(index)
     return Book(
-        run, title, limits, published, people, played, skills, rankings, events,
+        run, title, limits, published, people, played, all_opponents(played), skills, rankings, events,
         player_pages=player_links(people.rows, np.diff(played.by_player.starts), most),
         event_pages=event_links(events.rows, most),
         event_names=[*(text(event.name) for event in events.rows), "–"],
+        event_numbers={event.title: index for index, event in enumerate(events.rows)},
         events_in=events_in,
         years=_years(played, rankings),
         sides=_side_labels(run),

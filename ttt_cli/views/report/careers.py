@@ -70,17 +70,18 @@ def spans_of(years: list[int]) -> list[Span]:
     return [Span(first, last) for first, last in zip(starts, ends, strict=True)]
 
 
-def rivals(book: Book, player: int, sides: Sides) -> list[list[Any]]:
+def rivals(book: Book, player: int) -> list[list[Any]]:
     """The strongest of the most frequent opponents: name, first year and means in the player's years.
 
     The strongest in the year of the player's peak.
     """
-    totals = sides.totals(sides.opponent)
+    totals = book.opponents.of(player)
     often = np.flatnonzero(totals.games >= _LEAST_GAMES)
-    order = often[np.lexsort((totals.keys[often], -totals.games[often]))][:_CANDIDATES]
+    order = often[np.lexsort((totals.opponent[often], -totals.games[often]))][:_CANDIDATES]
     peak_year = int(book.people.rows[player].peak_period[:4])
     skills = {
-        opponent: book.skills.mean_in(opponent, peak_year) or 0.0 for opponent in totals.keys[order].tolist()
+        opponent: book.skills.mean_in(opponent, peak_year) or 0.0
+        for opponent in totals.opponent[order].tolist()
     }
     strongest = sorted(skills, key=lambda opponent: (-skills[opponent], opponent))[:_RIVALS]
     years = book.skills.of(player).year
@@ -99,12 +100,12 @@ def best_events(book: Book, player: int) -> str:
     """The contests of the highest performances; nothing of those of a few games."""
     entries = book.events.entries
     of_player = entries.of_side[rows_of(book.played.by_player.starts, player)]
-    own = np.unique(of_player[of_player >= 0]).astype(np.int64)
-    own = own[entries.played[own] >= _LEAST_GAMES]
-    performances = entries.performances_of(own)
+    of_events = np.unique(of_player[of_player >= 0]).astype(np.int64)
+    of_events = of_events[entries.played[of_events] >= _LEAST_GAMES]
+    performances = entries.performances_of(of_events)
     rated = np.flatnonzero(~np.isnan(performances.mean))
     best = rated[np.argsort(-performances.mean[rated], kind="stable")][:_BEST_EVENTS]
-    rows = own[best]
+    rows = of_events[best]
     events = (np.searchsorted(entries.starts, rows, side="right") - 1).tolist()
     titles = book.event_pages.links("../events/")
     ranks = entries.rank[rows].tolist()

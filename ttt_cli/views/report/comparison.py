@@ -58,8 +58,8 @@ def _history(book: Book, player: int) -> list[Any]:
     Then, where there are any, published ratings: positions of years, from the site's first on, and values.
     """
     skills = book.skills.of(player)
-    totals = book.played.of(player).totals(book.played.of(player).opponent)
-    columns = (totals.keys.tolist(), totals.won.tolist(), totals.drawn.tolist(), totals.lost.tolist())
+    totals = book.opponents.of(player)
+    columns = (totals.opponent.tolist(), totals.won.tolist(), totals.drawn.tolist(), totals.lost.tolist())
     opponents = [
         [opponent, markup.short(won), markup.short(drawn), markup.short(lost)]
         for opponent, won, drawn, lost in zip(*columns, strict=True)

@@ -93,7 +93,7 @@ def performance(events: Events, event: int, entry: int) -> str:
     entries = events.entries
     value = float(entries.performances.mean[entry])
     if not math.isnan(value) or events.rows[event].kind:
-        return points(value)
+        return skill(value, float(entries.performances.sd[entry]))
     return "all won" if entries.points[entry] else "all lost"
 
 
@@ -189,6 +189,11 @@ def turn(*links: str) -> str:
 def field(value: str) -> str:
     """A text as a field of a line."""
     return text(" ".join(value.split()))
+
+
+def date(value: str) -> str:
+    """A date that stays on one line."""
+    return f"<time>{value}</time>" if "-" in value else value
 
 
 def within(date: str, year: int) -> str:

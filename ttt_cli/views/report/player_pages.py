@@ -8,6 +8,7 @@ import numpy as np
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.history.streaks import STREAKS, longest_streaks
 from ttt_cli.views.players import facts_line
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
@@ -41,9 +42,10 @@ def player_subject(book: Book, player: int) -> Subject:
     ]
     sections = [
         markup.section("Best events", best_events(book, player) if has_page else ""),
-        markup.section("Opponents", _opponents(book, sides, has_page=has_page)),
+        markup.section("Opponents", _opponents(book, player, has_page=has_page)),
         markup.section("Best wins", wins),
-        markup.section("Years", career.years),
+        markup.section("Streaks", _streaks(book, sides) if has_page else "")
+        + markup.section("Years", career.years),
     ]
     content += [markup.columns(*sections)] if has_page else sections
     facts = facts_line(person._asdict(), person.peak_games)
@@ -92,7 +94,7 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> Career:
         sds = [markup.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else []
         games = [markup.short(count) for count in skills.games.tolist()]
         rated = [[year, markup.short(rating)] for year, rating in ratings.items()]
-        data = embedded([years[0], means, sds, games, rated, rivals(book, player, sides) if has_page else []])
+        data = embedded([years[0], means, sds, games, rated, rivals(book, player) if has_page else []])
         curve = (
             f'<div class="chart career" data-height=270 data-name="{markup.text(name)}" data-of={data}></div>'
         )
@@ -114,14 +116,14 @@ def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _opponents(book: Book, sides: Sides, *, has_page: bool) -> str:
+def _opponents(book: Book, player: int, *, has_page: bool) -> str:
     """Those met more than once, the most often met first; on a page of the player's own many are folded."""
     links = book.player_pages.links("")
-    totals = sides.totals(sides.opponent)
+    totals = book.opponents.of(player)
     often = np.flatnonzero(totals.games > 1)
-    order = often[np.lexsort((totals.keys[often], -totals.games[often]))][:_MOST_OPPONENTS]
+    order = often[np.lexsort((totals.opponent[often], -totals.games[often]))][:_MOST_OPPONENTS]
     table = {
-        "opponent": [links[opponent] for opponent in totals.keys[order]],
+        "opponent": [links[opponent] for opponent in totals.opponent[order].tolist()],
         "#games": [markup.number(games) for games in totals.games[order].tolist()],
         "#record": [
             f"+{totals.won[index]:.10g} ={totals.drawn[index]:.10g} −{totals.lost[index]:.10g}"
@@ -130,7 +132,7 @@ def _opponents(book: Book, sides: Sides, *, has_page: bool) -> str:
         "#points": [markup.number(points) for points in totals.points[order].tolist()],
         "#expected": [markup.number(expected) for expected in totals.expected[order].tolist()],
     }
-    more = len(totals.keys) - len(order)
+    more = len(totals.opponent) - len(order)
     note = markup.note(f"{counted(more, 'opponent')} in fewer games" if more else "")
     if not len(order):
         return ""
@@ -152,13 +154,30 @@ def _best_wins(book: Book, sides: Sides) -> str:
     links = book.player_pages.links("")
     games = sides.game[best]
     table = {
-        "date": [dates[game] for game in games],
+        "date": [markup.date(dates[game]) for game in games],
         "colour": [book.sides[colour] for colour in sides.colour[best]],
         "opponent": [links[opponent] for opponent in sides.opponent[best]],
         "#chance to win": [markup.chance(win) for win in sides.win[best].tolist()],
         "event": [book.event_names[event] for event in book.events.of_game[games]],
     }
     return markup.table("best wins", table)
+
+
+def _streaks(book: Book, sides: Sides) -> str:
+    """The longest series of games of every kind."""
+    streaks = {kind: longest_streaks(sides, kind, 1) for kind in STREAKS}
+    longest = {kind: streak[0] for kind, streak in streaks.items() if streak}
+    dates = book.played.dates_of
+    first = dates(sides.game[[streak.first for streak in longest.values()]])
+    last = dates(sides.game[[streak.last for streak in longest.values()]])
+    table = {
+        "series": longest,
+        "#games": [markup.number(streak.games) for streak in longest.values()],
+        "#points": [markup.number(streak.points) for streak in longest.values()],
+        "from": first,
+        "to": last,
+    }
+    return markup.table("streaks", table)
 
 
 def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.front_page import front_page
 from ttt_cli.views.report.lists import event_lists, player_lists, year_list
 from ttt_cli.views.report.player_pages import player_subject
+from ttt_cli.views.report.record_page import record_page
 from ttt_cli.views.report.subjects import Subject, subject_pages
 from ttt_cli.views.report.year_pages import year_page
 
@@ -72,7 +73,11 @@ def readable(name: str) -> str:
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
     yield "site.css", markup.assets("style.css") + markup.assets("site.css")
-    constants = {"CURVES": markup.curves_frame(book.run), "SHARED_PAGES": links.SHARED_PAGES}
+    constants = {
+        "CURVES": markup.curves_frame(book.run),
+        "SHARED_PAGES": links.SHARED_PAGES,
+        "YEARS": [book.years[0], book.years[-1]],
+    }
     assignments = [f"globalThis.{name} = {embedded(value)};\n" for name, value in constants.items()]
     yield "site.js", "".join(assignments) + markup.assets(*_SCRIPTS)
     yield _player_names(book)
@@ -82,6 +87,7 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield from history_scripts(book)
     yield "index.html", front_page(book)
     yield "years.html", year_list(book)
+    yield "records.html", record_page(book)
     yield from player_lists(book)
     yield from event_lists(book)
     for year in book.years:

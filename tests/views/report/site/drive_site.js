@@ -17,6 +17,7 @@ const told = {};
   await soon();
   told.found = await offered("find", new URLSearchParams(location.search).get("find"));
   told.event = await offered("find", "1861 lon");
+  told.year = await offered("find", "1861");
   told.nobody = await offered("find", "qqqq");
   told.ordered = [...document.querySelectorAll("th[aria-sort]")].map((head) => `${head.closest("table").id}.${head.cellIndex}.${head.getAttribute("aria-sort")}`);
   if ($("opponents-table")) {

@@ -19,6 +19,7 @@ PAGES = (
     "index.html",
     "players.html",
     "years.html",
+    "records.html",
     "events.html",
     "players/morphy-paul.html",
     "years/1859.html",

@@ -67,6 +67,7 @@ def told(driven: Path, page: str, browser: Browser, find: str = "pualsen") -> di
         "players.html",
         "years.html",
         "events.html",
+        "records.html",
         "years/1861.html",
         "events/1861-london-eng.html",
     ],
@@ -76,6 +77,7 @@ def test_pages_make_no_error_and_no_request(browser: Browser, page: str, driven:
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["found"] == ["Paulsen, Louis 5 games, 1857–1861"]
     assert found["event"] == ["London ENG 3 games, 1861"]
+    assert found["year"] == ["1861 ranking, newcomers, events", "London ENG 3 games, 1861"]
     assert found["nobody"] == ["No player of this name."]
 
 

@@ -63,6 +63,7 @@ def kinds(site: Path) -> dict[str, str]:
         "players": largest("players*.html"),
         "years": "years.html",
         "events": largest("events*.html"),
+        "records": "records.html",
         "year": largest("years/*"),
         "player": busiest,
         "several": few,

@@ -20,13 +20,16 @@ from ttt_cli.views import players
 from ttt_cli.views.history.events import Event
 from ttt_cli.views.history.people import Person
 from ttt_cli.views.history.played import played_games
+from ttt_cli.views.player_book import book_rows
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
+from ttt_cli.views.records.table import record_rows
 from ttt_cli.views.report import links
 from ttt_cli.views.report.book import make_book
 from ttt_cli.views.report.careers import rivals, spans_of
-from ttt_cli.views.report.site import readable, write_site
+from ttt_cli.views.report.markup import anchor
+from ttt_cli.views.report.site import readable, site_files, write_site
 from ttt_cli.views.report.year_pages import moved
 
 
@@ -155,7 +158,7 @@ def test_rivals_are_drawn_in_the_years_of_the_player() -> None:
     run = run_of(told)
     book = make_book(run, eligible(run), "", 9)
     player = book.people.number["Morphy, Paul"]
-    drawn = {name: (first, len(means)) for name, first, means in rivals(book, player, book.played.of(player))}
+    drawn = {name: (first, len(means)) for name, first, means in rivals(book, player)}
     assert drawn == {"Anderssen": (1855, 5), "Paulsen": (1855, 5)}
 
 
@@ -342,3 +345,27 @@ def test_many_games_keep_their_order() -> None:
     played = played_games(small_run_of(games))
     assert np.array_equal(played.year, np.repeat(np.arange(1600, 2000), 700))
     assert np.array_equal(played.offset, games.offset)
+
+
+def test_streaks_of_a_player_are_those_of_the_command() -> None:
+    run = run_of(TOLD)
+    book = make_book(run, eligible(run), "", 9)
+    page = dict(site_files(book))["players/paulsen-louis.html"]
+    listed = book_rows(run, "Paulsen, Louis", "streaks")
+    longest = {row[1]: row for row in reversed(list(listed.rows))}
+    assert list(longest) == ["losses", "without a win", "wins", "unbeaten"]
+    for _, kind, games, points, first, last in longest.values():
+        assert f"<tr><td>{kind}<td>{games}<td>{points:g}<td>{first}<td>{last}" in page
+
+
+def test_the_record_book_of_a_site_has_the_records_of_the_command() -> None:
+    run = run_of(TOLD)
+    everybody = eligible(run, everyone=True)
+    page = dict(site_files(make_book(run, everybody, "", 9)))["records.html"]
+    for kind in ("unbeaten", "wins", "upsets", "reigns", "peaks", "rivalries", "games"):
+        rows = record_rows(run, kind, everybody, number=10)
+        heading = rows.title[0]
+        table = page.partition(f"<h2 id={anchor(heading)}>")[2].partition("</table>")[0]
+        players = [row[1] for row in rows.rows]
+        assert players
+        assert re.findall(r"<tr><td>\d+<td><a href=players/[^>]+>([^<]+)", table) == players

@@ -1,10 +1,13 @@
 const OFFERED = 12;
 
-/** Players whose name has every word typed at the beginning of a word, those of most games first; else nearly so. */
+/** Players whose name has every word typed at the beginning of a word; else nearly so.
+ *  Names that have all of them as whole words are first, then those of most games. */
 function matches(text, among) {
   const words = fold(text).split(" ").filter(Boolean);
   if (!words.length) return [];
-  const chosen = (fits) => among.filter(fits).sort((a, b) => b.games - a.games).slice(0, OFFERED);
+  const missing = (player) => words.filter((word) => !` ${player.folded} `.includes(` ${word} `)).length;
+  const chosen = (fits) => among.filter(fits).map((player) => [missing(player), player])
+    .sort(([a, first], [b, second]) => a - b || second.games - first.games).slice(0, OFFERED).map(([, player]) => player);
   const found = chosen((player) => words.every((word) => ` ${player.folded}`.includes(` ${word}`)));
   if (found.length) return found;
   return chosen((player) => words.every((word) => player.folded.split(" ").some((part) => nearly(word, part))));
@@ -67,7 +70,7 @@ function startCombobox(input, list, chosen, find) {
     "aria-selected": "false",
     onmousedown: (event) => event.preventDefault(),
     onclick: () => take(player),
-  }, player.name, " ", element("small", {}, `${player.games === 1 ? "1 game" : `${plain(player.games)} games`}, ${player.years}`));
+  }, player.name, " ", element("small", {}, player.note ?? `${player.games === 1 ? "1 game" : `${plain(player.games)} games`}, ${player.years}`));
 
   input.addEventListener("input", offer);
   input.addEventListener("focus", () => { if (input.value) offer(); });

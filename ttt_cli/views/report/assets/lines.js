@@ -96,6 +96,6 @@ for (const [kind, start] of [["record", startRecord], ["rounds", startRounds]]) 
 if (/\/players\/[^/]*$/.test(location.pathname)) document.querySelectorAll(".facts").forEach(startComparing);
 
 if (UP) {
-  document.querySelector("header nav").append(...["Players", "Years", "Events", "Compare"]
+  document.querySelector("header nav").append(...["Players", "Years", "Events", "Records", "Compare"]
     .map((name) => element("a", { href: `${UP}${name.toLowerCase()}.html` }, name)));
 }

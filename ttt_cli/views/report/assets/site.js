@@ -94,23 +94,29 @@ async function events() {
   return occasions;
 }
 
+/** The page of a year that is typed. */
+function yearsOf(text) {
+  const year = /^\s*\d{3,4}\s*$/.test(text) ? Number(text) : NaN;
+  return year >= YEARS[0] && year <= YEARS[1] ? [{ name: `${year}`, note: "ranking, newcomers, events", place: `years/${year}.html` }] : [];
+}
+
 const pages = async (text) => matches(text, (await people()).filter((one) => one.slug));
 const anything = async (text) => {
   const [found, happened] = [await pages(text), matches(text, await events())];
   const room = Math.max(OFFERED - happened.length, Math.ceil(OFFERED / 2));
-  return [...found.slice(0, room), ...happened].slice(0, OFFERED);
+  return [...yearsOf(text), ...found.slice(0, room), ...happened].slice(0, OFFERED);
 };
 
 startSearch();
 
 function startSearch() {
   const box = element("div", { class: "search" },
-    element("label", { class: "visually-hidden", for: "find" }, "Find a player or an event"),
+    element("label", { class: "visually-hidden", for: "find" }, "Find a player, an event or a year"),
     element("input", {
-      id: "find", type: "text", role: "combobox", placeholder: "find a player or event", autocomplete: "off", spellcheck: "false",
+      id: "find", type: "text", role: "combobox", placeholder: "find a player, event or year", autocomplete: "off", spellcheck: "false",
       "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "find-options",
     }),
-    element("ul", { id: "find-options", role: "listbox", "aria-label": "Players and events", hidden: "" }));
+    element("ul", { id: "find-options", role: "listbox", "aria-label": "Players, events and years", hidden: "" }));
   document.querySelector("header nav").append(box);
   startCombobox(byId("find"), byId("find-options"), (one) => { location.href = UP + one.place; }, anything);
 }
