@@ -219,7 +219,7 @@ def versus(
 ) -> DataFrame:
     """Two players against each other, as in `ttt versus`: a pandas DataFrame of one row; probabilities are A's.
 
-    `at`, `at_b`: periods of A and B, or `peak`; by default their last common one, else both peaks. `games`: also a
+    `at`, `at_b`: periods of A and B, or `peak`; by default each at the peak. `games`: also a
     match of so many. `conditions`: covariates of the game, NAME=VALUE. `category`: of the game. `each`: who was
     ahead in each common period instead. `more`: further players; then for every pair the probability that the row is
     stronger. Raises LookupFailed.

@@ -88,7 +88,7 @@ SITUATIONS = {  # what a shell is told, the exit code, the last line on standard
     "output closed": ("ttt top >&-", 2, BAD),
     "output closed, raw bytes": ("ttt report -q -o - >&-", 2, BAD),
     "output closed and not needed": ("ttt plot Morphy -q -o b.svg >&-", 0, ""),
-    "messages closed": ("! ttt versus Morphy Paulsen 2>&- | grep -q 'the last period'", 0, ""),
+    "messages closed": ("! ttt versus Morphy Paulsen 2>&- | grep -q 'each at the peak'", 0, ""),
     "all closed": ("ttt top <&- >&- 2>&-", 2, ""),
     "output full": ("ttt top >/dev/full", 2, FULL),
     "output full, unbuffered": ("PYTHONUNBUFFERED=1 ttt top >/dev/full", 2, FULL),

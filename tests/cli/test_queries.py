@@ -140,18 +140,19 @@ def test_a_ranking_has_its_columns_and_a_title(ran: Ran) -> None:
     (row,) = json.loads(ran("top --at 1858 -f json -n 1").out)
     assert list(row)[:8] == ["rank", "player", "period", "year", "mean", "sd", "games", "p_best"]
     out = ran("top --at 1858 -f table").out
-    assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
+    assert out.startswith("The best of 1858: 3 eligible players (a.ttt)\nrank  player")
+    assert "\neligible: active within 2 years\n" in out
 
 
 def test_two_players_are_compared(ran: Ran) -> None:
-    out, err = ran("versus morphy anderssen -f json --games 4")
+    out, err = ran("versus morphy anderssen -f json --games 4 --at 1858")
     found = json.loads(out)
     assert found["win"] + found["draw"] + found["loss"] == pytest.approx(1.0)
     assert found["match_win"] + found["match_draw"] + found["match_loss"] == pytest.approx(1.0)
-    assert err == f"{SAID}Morphy, Paul in 1858, Anderssen, Adolf in 1858: the last period of both\n"
-    out, err = ran("versus morphy anderssen -f table -q")
-    assert out.startswith("Morphy, Paul against Anderssen, Adolf\n")
-    assert "Morphy, Paul against Anderssen, Adolf: +2 =0 -1" in out
+    assert err == f"{SAID}Morphy, Paul in 1858, Anderssen, Adolf in 1858: as requested\n"
+    out, err = ran("versus morphy anderssen -f table -q --at 1858")
+    assert out.startswith("Morphy, Paul 1858 against Anderssen, Adolf 1858: expected ")
+    assert "has beaten the other  2 " in out
     assert err == ""
 
 

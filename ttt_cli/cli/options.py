@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -167,8 +168,12 @@ class RunQuery:
     def show(self, rows: Rows, *more: Rows) -> None:
         """Show or write a table; below it, on a terminal, those of `more` that are not empty.
 
+        The first line names the run, unless the user did or it was reported before.
         A computed table that may not replace the file is printed, so that it is not lost. Raises OutputError then.
         """
+        if self.titled and session.run_line and rows.title:
+            heading, *explanation = rows.title
+            rows = replace(rows, title=(f"{heading} ({session.run_name})", *explanation))
         try:
             emit(rows, self.fmt, out=self.out)
         except OutputError:

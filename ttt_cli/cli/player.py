@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
     from ttt_cli.views.players import PlayerView
 
-SHOWN_UPSETS = 5
+MORE = "more: --record (score and expected score), --upsets, --games, --opponents, --events, --streaks, --at PERIOD"
 
 
 @click.command("player")
@@ -58,11 +58,11 @@ def command(
     """Show one player's skill and its uncertainty, period by period.
 
     NAME is a full name, a surname, or words and initials of the name; accents and case are ignored: `ttt player
-    morphy`, `ttt player "Morphy, P"`. Periods without games have games 0. Tables are followed by the record,
-    the biggest upsets and, on a terminal, a chart.
+    morphy`, `ttt player "Morphy, P"`. Periods without games have games 0. A table on a terminal has the record of
+    each period, too, and a chart below.
     """
     from ttt_cli.views.people import with_fields
-    from ttt_cli.views.players import player_chart, player_games
+    from ttt_cli.views.players import player_chart, player_games, with_record
 
     of_book = {"games": games, "opponents": opponents, "events": events, "streaks": streaks}
     instead = record or upsets or any(of_book.values()) or at is not None
@@ -100,17 +100,16 @@ def command(
     if not (record or upsets or query.titled):
         query.show(history)
         return
-    most = None if record or upsets else SHOWN_UPSETS
-    of_periods, won = player_games(run, view.player, short=query.titled, most=most, since=since, until=until)
-    if record:
-        query.show(of_periods)
-    elif upsets:
-        query.show(won)
-    else:
-        query.show(history, of_periods, won)
-        if on_terminal() and speaks_unicode(sys.stdout):
+    if record or upsets:
+        by_period, won = player_games(run, view.player, short=query.titled, since=since, until=until)
+        query.show(by_period if record else won)
+        return
+    query.show(with_record(run, view.player, history))
+    if on_terminal():
+        if speaks_unicode(sys.stdout):
             lines = player_chart(view.rows, width=terminal_width())
             click.echo("".join(f"\n{printable(line)}" for line in lines))
+        say(MORE)
 
 
 def _player_view(run: Run, name: tuple[str, ...], since: int | None, until: int | None) -> PlayerView:

@@ -55,9 +55,12 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
         columns = fitting
     if len(records) > len(shown_records):
         remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")
-    for number, line in enumerate(rows.title):
+    above = rows.title[: rows.title_above]
+    for number, line in enumerate(above):
         console.print(printable(line), style="bold" if number == 0 else None)
     console.print(_rich_table(columns, console, show_header=not rows.single))
+    for line in rows.title[len(above) :]:
+        console.print(printable(line))
     return remarks
 
 

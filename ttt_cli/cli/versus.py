@@ -5,6 +5,8 @@ import click
 from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import RunQuery, query_options_by_category, refuse, years_options
 
+MORE = "more: --record (their games by period and colour), --each (who was ahead when), --games N (a match)"
+
 
 @click.command("versus")
 @click.argument("a")
@@ -42,10 +44,10 @@ def command(
 ) -> None:
     """Show who would win a game between A and B, and the record of their games.
 
-    `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: their last common one, else both peaks.
-    All probabilities are A's. `stronger` is the probability of the higher skill. Outcomes are averaged over
-    both colours unless a key names white, black or neutral. Of three or more players: for every pair the
-    probability that the player of the row is stronger.
+    `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: each at the peak. All probabilities are A's.
+    `stronger` is the probability of the higher skill. Outcomes are averaged over both colours unless a key names
+    white, black or neutral. Of three or more players: for every pair the probability that the player of the row is
+    stronger. A table on a terminal shows A and B beside each other; -f csv has all keys.
     """
     of_a_game = at_b is not None or games is not None or bool(conditions) or record
     refuse(
@@ -65,11 +67,14 @@ def command(
 
         query.show(lead_rows(run, a, b, since, until))
         return
-    from ttt_cli.views.versus import versus_record, versus_view
+    from ttt_cli.views.versus import side_by_side, versus_record, versus_view
 
     view = versus_view(run, a, b, at=at, at_b=at_b, games=games, conditions=conditions)
+    if record:
+        query.show(versus_record(run, view.players))
+    elif query.titled:
+        query.show(side_by_side(run, view.report))
+        view = view._replace(notes=(*view.notes, MORE))
+    else:
+        query.show(view.report)
     say(*view.notes)
-    tables = [] if record else [view.report]
-    if record or query.titled:
-        tables.append(versus_record(run, view.players))
-    query.show(*tables)

@@ -47,6 +47,15 @@ _BY_CATEGORY: Final = {
     "alike": "WHERE strength.category = of.category AND opponent_strength.category = of.category\n",
 }
 
+_RECORDS: Final = """
+SELECT period, coalesce(sum(weight) FILTER (won > 0), 0), coalesce(sum(weight) FILTER (won = 0), 0),
+       coalesce(sum(weight) FILTER (won < 0), 0)
+FROM (SELECT period, weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
+             * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
+      FROM games WHERE white = $1 OR black = $1)
+GROUP BY period HAVING sum(weight) > 0
+"""
+
 
 class Played(NamedTuple):
     """One game from a player's side. `result`: 0 lost, 1 drawn, 2 won; `chance`: the model's probabilities.
@@ -301,7 +310,8 @@ def player_view(run: Run, name: str, since: int | None = None, until: int | None
         raise LookupFailed(f"{match.player} has no skill in these years", hint=facts_line(facts))
     career = facts_line(facts, games.get(facts["peak_period"]))
     title = (match.player, *([about] if about else []), career, run_line(run))
-    table = Rows(columns, rows, title, _SKILL_DECIMALS, frozenset({"player"}))
+    hidden = frozenset({"player"})
+    table = Rows(columns, rows, title, _SKILL_DECIMALS, hidden, title_above=len(title) - 1)
     return PlayerView(match.player, table, match.note)
 
 
@@ -316,14 +326,13 @@ def player_games(
     player: str,
     *,
     short: bool = False,
-    most: int | None = None,
     since: int | None = None,
     until: int | None = None,
 ) -> tuple[Rows, Rows]:
     """Record and upsets of a player, named as in the run.
 
-    `short`: the record for terminals, a row per period with the records by side as `+wins =draws -losses`. `most`: only
-    so many upsets, and not where they were read. `since`, `until`: years of the games.
+    `short`: the record for terminals, a row per period with the records by side as `+wins =draws -losses`. `since`,
+    `until`: years of the games.
     """
     games = [game for game in games_of(run, player) if _in_years(game.period, since, until)]
     sides = side_names(run)
@@ -336,9 +345,24 @@ def player_games(
         title.append(f"{opponents_mean}; best {run.meta.period} {best.period}: {score}")
     record = record_rows(player, games, tuple(title), sides)
     upsets = upset_rows(player, games, ("Wins against the odds",), sides)
-    if most is not None:
-        upsets = replace(upsets, rows=[*upsets.rows][:most], hidden=upsets.hidden | {"file", "line"})
     return (_short_record(record, sides) if short else record), upsets
+
+
+def with_record(run: Run, player: str, history: Rows) -> Rows:
+    """A history of a player with the record, as `+wins =draws -losses`, and the score per game of each period."""
+    with run:
+        records = {period: counts for period, *counts in run.select(_RECORDS, [player])[1]}
+    position = history.columns.index("games") + 1
+    rows = []
+    for row in history.rows:
+        cells: tuple[Any, ...] = (None, None)
+        counts = records.get(row[history.columns.index("period")])
+        if counts is not None:
+            wins, draws, losses = counts
+            cells = (record_words(wins, draws, losses), (wins + draws / 2) / (wins + draws + losses))
+        rows.append((*row[:position], *cells, *row[position:]))
+    columns = (*history.columns[:position], "record", "score", *history.columns[position:])
+    return replace(history, columns=columns, rows=rows, decimals={**history.decimals, "score": 3})
 
 
 def _short_record(record: Rows, sides: Sides) -> Rows:

@@ -17,10 +17,10 @@ _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
 class Rows:
     """Named columns and rows of plain values (str, int, float, bool, None); the more important column first.
 
-    The rest concerns tables on terminals only: `title` lines above, `decimals` of columns of floats (others by their
-    size), `hidden` columns that the title repeats, `unfolded` columns of texts that stay on one line. `single`: one
-    row that is a report, shown as a list of its values, and in JSON as an object. `parquet` writes the
-    same rows to a Parquet file faster, if given.
+    The rest concerns tables on terminals only: `title` lines, the first `title_above` of them above the table and the
+    others, which explain it, below; `decimals` of columns of floats (others by their size), `hidden` columns that the
+    title repeats, `unfolded` columns of texts that stay on one line. `single`: one row that is a report, shown as a
+    list of its values, and in JSON as an object. `parquet` writes the same rows to a Parquet file faster, if given.
     """
 
     columns: tuple[str, ...]
@@ -31,6 +31,7 @@ class Rows:
     unfolded: frozenset[str] = frozenset()
     single: bool = False
     parquet: Callable[[Path], None] | None = None
+    title_above: int = 1
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Each row as a dictionary by column."""

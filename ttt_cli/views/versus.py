@@ -35,10 +35,6 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
              * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
       FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
 """
-_LAST_COMMON: Final = """
-SELECT max(period_number) FROM skills
-WHERE player = ? AND period_number IN (SELECT period_number FROM skills WHERE player = ?)
-"""
 _SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
 EXACT: Final = 1e-4  # the variance of a difference to the square of it
 CAUTION: Final = (
@@ -66,8 +62,8 @@ def versus_view(
 ) -> VersusView:
     """Probabilities of a game, and of a match of `games`, between A and B, and sums of the games they played.
 
-    `at`, `at_b`: periods of A and B, or `peak`; `at` alone applies to both. By default the last period of both, else
-    the peak of each. Probabilities are A's, joint where the run has a joint posterior.
+    `at`, `at_b`: periods of A and B, or `peak`; `at` alone applies to both. By default each is taken at the peak.
+    Probabilities are A's, joint where the run has a joint posterior.
     `conditions`: values of covariates (`find_conditions`), else 0. Raises LookupFailed.
     """
     load_numpy_meanwhile(run)
@@ -197,6 +193,77 @@ def _match_facts(match: Match) -> dict[str, float]:
     return facts
 
 
+def side_by_side(run: Run, report: Rows) -> Rows:
+    """The report of `versus_view` for a screen: a sentence, and the two players in columns beside each other."""
+    (facts,) = report.records()
+    player_a = facts["player_a"]
+    player_b = facts["player_b"]
+    table = [
+        _Compared("period", facts["period_a"], facts["period_b"]),
+        _Compared("skill", _skill_words(facts, "a"), _skill_words(facts, "b")),
+        _Compared("games in it", f"{facts['games_a']:.10g}", f"{facts['games_b']:.10g}"),
+        _Compared("is stronger", *_both(facts["stronger"])),
+        _Compared("wins a game", *_decimals(facts["win"], facts["loss"])),
+        _Compared("draws it", *_decimals(facts["draw"], facts["draw"])),
+        _Compared("expected score", *_both(facts["expected"])),
+    ]
+    for side, other_side in (("white", "black"), ("black", "white")):
+        if f"expected_{side}" in facts:
+            name = side_names(run)[0 if side == "white" else 1]
+            of_b = 1.0 - facts[f"expected_{other_side}"]
+            table.append(_Compared(f"  as {name}", *_decimals(facts[f"expected_{side}"], of_b)))
+    if "expected_neutral" in facts:
+        table.append(_Compared("  on neutral ground", *_both(facts["expected_neutral"])))
+    if "match_games" in facts:
+        count = facts["match_games"]
+        table.append(
+            _Compared(f"points of {count}", *_decimals(facts["match_points"], count - facts["match_points"]))
+        )
+        for level in _LEVELS:
+            low = facts[f"match_low_{level}"]
+            high = facts[f"match_high_{level}"]
+            interval = _Compared(
+                f"  {level} %", f"{low:g} to {high:g}", f"{count - high:g} to {count - low:g}"
+            )
+            table.append(interval)
+        table.append(_Compared("wins the match", *_decimals(facts["match_win"], facts["match_loss"])))
+        table.append(_Compared("ties it", *_decimals(facts["match_draw"], facts["match_draw"])))
+    table.append(_Compared("has beaten the other", f"{facts['wins']:.10g}", f"{facts['losses']:.10g}"))
+    table.append(_Compared("has drawn", f"{facts['draws']:.10g}", f"{facts['draws']:.10g}"))
+    sentence = f"{player_a} {facts['period_a']} against {player_b} {facts['period_b']}: {_verdict(facts)}"
+    return Rows(("", player_a, player_b), [tuple(row) for row in table], (sentence, *report.title[1:]))
+
+
+class _Compared(NamedTuple):
+    """A line of two players beside each other, as text."""
+
+    what: str
+    a: str
+    b: str
+
+
+def _verdict(facts: Mapping[str, Any]) -> str:
+    """What is to be expected of a game, and who is ahead."""
+    expected = f"expected {facts['expected']:.2f}"
+    if facts["stronger"] is None:
+        return expected
+    return f"{expected}, ahead with probability {facts['stronger']:.2f}"
+
+
+def _skill_words(facts: Mapping[str, Any], side: str) -> str:
+    sd = facts[f"sd_{side}"]
+    return f"{facts[f'mean_{side}']:.0f}" if sd is None else f"{facts[f'mean_{side}']:.0f} +- {sd:.0f}"
+
+
+def _decimals(a: float, b: float) -> tuple[str, str]:
+    return f"{a:.3f}", f"{b:.3f}"
+
+
+def _both(of_a: float | None) -> tuple[str, str]:
+    """A probability of A and the rest of 1, which is B's; empty where there is none."""
+    return ("", "") if of_a is None else _decimals(of_a, 1.0 - of_a)
+
+
 def versus_record(run: Run, players: tuple[str, str]) -> Rows:
     """The record of the first player against the second by period and colour; names as in the run."""
     with run:
@@ -216,11 +283,7 @@ class _ComparedPeriods(NamedTuple):
 def _periods(run: Run, a: str, b: str, at: str | int | None, at_b: str | int | None) -> _ComparedPeriods:
     """The periods in which A and B are compared."""
     if at is None and at_b is None:
-        ((last,),) = run.select(_LAST_COMMON, [a, b])[1]
-        if last is not None:
-            return _ComparedPeriods(last, last, "the last period of both")
-        reason = "each at the peak, for they share no period"
-        return _ComparedPeriods(_period(run, a, PEAK), _period(run, b, PEAK), reason)
+        return _ComparedPeriods(_period(run, a, PEAK), _period(run, b, PEAK), "each at the peak")
     reason = "as requested" if at else "the first at the peak"
     return _ComparedPeriods(_period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK), reason)
 

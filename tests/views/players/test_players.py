@@ -24,6 +24,7 @@ from ttt_cli.views.players import (
     record_rows,
     tally,
     upset_rows,
+    with_record,
 )
 from ttt_cli.views.probability import Outcome, outcomes
 from ttt_cli.views.versus import versus_view
@@ -160,13 +161,23 @@ def test_a_weight_is_so_many_games() -> None:
 
 
 def test_what_lies_behind_a_history(run: Run) -> None:
-    record, upsets = player_games(run, "Paulsen, Louis", short=True, most=1)
+    record, upsets = player_games(run, "Paulsen, Louis", short=True)
     assert record.title[0] == "Paulsen, Louis: +1 =2 -1"
     assert record.title[1].startswith("opponents' mean 1002; best year 1861: 1 of 1, +0.5 on")
     period, *short = next(iter(record.rows))[1:]
     assert (period, short[0], short[-2:]) == ("1857", "+0 =1 -1", ["", "+0 =1 -1"])
-    assert len(list(upsets.rows)) <= 1
-    assert {"file", "line"} <= upsets.hidden
+    assert upsets.title == ("Wins against the odds",)
+
+
+def test_a_history_on_a_terminal_has_records_and_scores_by_period(run: Run) -> None:
+    """From the games alone, so that no expected scores have to be computed."""
+    history = player_view(run, MORPHY).rows
+    rows = with_record(run, MORPHY, history)
+    by_period = {row["period"]: (row["record"], row["score"]) for row in rows.records()}
+    assert by_period == {"1857": ("+1 =1 -0", 0.75), "1858": ("+2 =0 -1", pytest.approx(2 / 3))}
+    assert [row["mean"] for row in rows.records()] == [row["mean"] for row in history.records()]
+    idle = with_record(run, "Anderssen, Adolf", player_view(run, "anderssen").rows)
+    assert [row["record"] is None for row in idle.records()] == [row["games"] == 0 for row in idle.records()]
 
 
 def test_the_chart_shows_the_history(run: Run) -> None:

@@ -15,7 +15,7 @@ from ttt_cli.systems import ttt
 from ttt_cli.views.probability import colour_blind, match, stronger
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import ranking
-from ttt_cli.views.versus import VersusView, versus_record, versus_view
+from ttt_cli.views.versus import VersusView, side_by_side, versus_record, versus_view
 
 LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 
@@ -30,14 +30,21 @@ def facts(view: VersusView) -> dict:
     return dict(zip(view.report.columns, row, strict=True))
 
 
-def test_by_default_the_last_period_of_both(run: Run) -> None:
+def test_by_default_each_at_the_peak(run: Run) -> None:
     view = versus_view(run, "morphy", "anderssen")
+    found = facts(view)
+    assert (found["period_a"], found["period_b"]) == ("1858", "1862")
+    assert view.notes[0] == "Morphy, Paul in 1858, Anderssen, Adolf in 1862: each at the peak"
+
+
+def test_two_players_in_a_period(run: Run) -> None:
+    view = versus_view(run, "morphy", "anderssen", at=1858)
     found = facts(view)
     assert (found["player_a"], found["period_a"], found["player_b"], found["period_b"]) == (
         *("Morphy, Paul", "1858"),
         *("Anderssen, Adolf", "1858"),
     )
-    assert view.notes == ("Morphy, Paul in 1858, Anderssen, Adolf in 1858: the last period of both",)
+    assert view.notes == ("Morphy, Paul in 1858, Anderssen, Adolf in 1858: as requested",)
     a, b = {"mean": 1003.0, "sd": 50.0}, {"mean": 1002.0, "sd": 50.0}
     either = colour_blind("ttt", run.meta.params, a, b)
     assert (found["win"], found["draw"], found["loss"]) == pytest.approx(either)
@@ -50,7 +57,26 @@ def test_by_default_the_last_period_of_both(run: Run) -> None:
     assert "match_games" not in found
 
 
-def test_without_a_common_period_peaks_and_a_caution(run: Run) -> None:
+def test_a_screen_has_a_sentence_and_both_beside_each_other(run: Run) -> None:
+    run.meta.params["white_advantage"] = 40.0
+    report = versus_view(run, "morphy", "anderssen", games=4).report
+    (numbers,) = report.records()
+    screen = side_by_side(run, report)
+    assert screen.columns == ("", "Morphy, Paul", "Anderssen, Adolf")
+    assert screen.title[0] == (
+        f"Morphy, Paul 1858 against Anderssen, Adolf 1862: expected {numbers['expected']:.2f}, "
+        f"ahead with probability {numbers['stronger']:.2f}"
+    )
+    lines = {what: (a, b) for what, a, b in screen.rows}
+    assert lines["period"] == ("1858", "1862")
+    assert lines["skill"] == ("1003 +- 50", f"{numbers['mean_b']:.0f} +- 50")
+    assert lines["wins a game"] == (f"{numbers['win']:.3f}", f"{numbers['loss']:.3f}")
+    assert lines["  as white"] == (f"{numbers['expected_white']:.3f}", f"{1 - numbers['expected_black']:.3f}")
+    assert lines["points of 4"][0] == f"{numbers['match_points']:.3f}"
+    assert lines["has beaten the other"] == ("2", "1")
+
+
+def test_peaks_of_different_times_and_a_caution(run: Run) -> None:
     view = versus_view(run, "morphy", "lasker")
     found = facts(view)
     assert (found["period_a"], found["period_b"], found["played"]) == ("1858", "1901", 0)
@@ -111,7 +137,7 @@ def test_the_record_of_their_games(run: Run) -> None:
 def test_a_match_and_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
     run = open_run(put_small_run(tmp_path / "d.ttt", further="draw_margin"))
     object.__setattr__(run.meta, "model", "ttt-d")
-    found = facts(versus_view(run, "morphy", "anderssen", games=12))
+    found = facts(versus_view(run, "morphy", "anderssen", games=12, at=1858))
     a = {"mean": 1003.0, "sd": 50.0, "draw_margin": 100.3, "draw_margin_sd": 5.0}
     b = {"mean": 1002.0, "sd": 50.0, "draw_margin": 100.2, "draw_margin_sd": 5.0}
     single, promised = (

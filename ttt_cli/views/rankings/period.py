@@ -126,12 +126,14 @@ def ranking(
 
 
 def _title(run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str, ...]) -> tuple[str, ...]:
-    heading = f"The best of {field.period}{f' by {by}' if by != 'mean' else ''}"
     count = len(field.players)
-    verb = "player is" if count == 1 else "players are"
-    who = f"{count:,} {verb} eligible{f': {limits.words()}' if limits.words() else ''}"
+    by_what = f" by {by}" if by != "mean" else ""
+    heading = (
+        f"The best of {field.period}{by_what}: {count:,} eligible {'player' if count == 1 else 'players'}"
+    )
+    who = [f"eligible: {limits.words()}"] if limits.words() else []
     left_out = [field.left_out] if field.left_out else []
-    return (heading, who, *left_out, *remarks, run_line(run))
+    return (heading, *who, *left_out, *remarks, run_line(run))
 
 
 def _probabilities(
