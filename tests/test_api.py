@@ -140,6 +140,23 @@ def test_two_columns_of_a_frame_with_one_name_are_refused() -> None:
         read_games(twice)
 
 
+def test_evidence_has_grids_and_scores(tmp_path: Path) -> None:
+    run = fit(games_of(RECORDS), "ttt", output=tmp_path / "a.ttt")
+    grid = evidence(run, grid="beta=400:600:2,tau=40:60:2", settings=["model.prior_sd=300"], jobs=1)
+    assert list(grid.columns[:2]) == ["beta", "tau"]
+    assert grid.best.sum() == 1
+    assert set(grid.prior_sd) == {300.0}
+    single = fit(games_of(RECORDS), "ttt", beta=600, tau=40, prior_sd=300)
+    (of_grid,) = grid.query("beta == 600 and tau == 40").log_evidence
+    assert of_grid == pytest.approx(single.meta.log_evidence, abs=1e-6)
+    scored = evidence(run, scores=True, since=int(run.meta.first), every=2)
+    assert scored.loc[0, "prequential"] < 0.0
+    assert (scored.loc[0, "every"], str(scored.loc[0, "from"])) == (2, run.meta.first)
+    for options in ({"grid": "tau", "scores": True}, {"jobs": 2}, {"every": 2}):
+        with pytest.raises(ConfigError, match="go"):
+            evidence(run, **options)
+
+
 def test_the_views_of_the_command_line_are_there_in_python(tmp_path: Path) -> None:
     run = fit(games_of(RECORDS), output=tmp_path / "a.ttt")
     last = int(run.meta.last)

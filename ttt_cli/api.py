@@ -32,7 +32,7 @@ from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.updating import add_games, start_from, update_config
-from ttt_cli.views.evidence import evidence_report
+from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 from ttt_cli.views.published_ratings import read_published_ratings
 from ttt_cli.views.rankings.eligible import eligible
@@ -311,9 +311,40 @@ def tournament(
     return _frame(tournament_rows(_opened(run), names, plan, at=at, samples=samples, seed=seed)[0])
 
 
-def evidence(run: Run | str | os.PathLike[str]) -> DataFrame:
-    """How well the games support the parameters, as in `ttt evidence`: a pandas DataFrame of one row."""
-    return _frame(evidence_report(_opened(run).meta))
+def evidence(
+    run: Run | str | os.PathLike[str],
+    *,
+    grid: str | None = None,
+    settings: Sequence[str] = (),
+    jobs: int | None = None,
+    scores: bool = False,
+    since: str | int | None = None,
+    every: int = 1,
+    progress: Progress = SILENT,
+) -> DataFrame:
+    """How well the games support the parameters, as in `ttt evidence`: a pandas DataFrame of one row.
+
+    `grid`: a row for each point of a grid instead, of axes as `beta=200:800:7,tau=20:200:7`; `settings`
+    (`model.prior_sd=300`) change other parameters, `jobs` is the number of processes; finished points are stored beside
+    the run. `scores`: also scores of predictions of each period from earlier ones, from the period `since` on, refitted
+    `every` so many periods. Raises ConfigError for systems without evidence and for options that do not go
+    together.
+    """
+    opened = _opened(run)
+    if grid is not None:
+        if scores or since is not None or every != 1:
+            raise ConfigError("grid goes without scores, since and every")
+        return _frame(surface_rows(computed_surface(opened, grid, settings, jobs, progress)))
+    if settings or jobs is not None:
+        raise ConfigError("settings and jobs go with grid")
+    if not scores:
+        if since is not None or every != 1:
+            raise ConfigError("since and every go with scores")
+        return _frame(evidence_report(opened.meta))
+    from ttt_cli.evaluate.forecast import predict_run
+
+    first = None if since is None else str(since)
+    return _frame(evidence_report(opened.meta, predict_run(opened, first, every, progress=progress)))
 
 
 def plot(

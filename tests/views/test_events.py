@@ -11,6 +11,7 @@ from tests.views.report.site.conftest import TOLD, Told, run_of
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.event import event_game_rows, standing_rows
 from ttt_cli.views.events import event_rows
+from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.rows import Rows
 
 
@@ -104,6 +105,11 @@ def test_of_a_pair_that_did_not_meet_the_crosstable_says_so() -> None:
         ("1900", first, second, "1-0", "Cup", "", "") for first, second in [*combinations("abcd", 2)][:-1]
     ]
     assert column(standing_rows(run_of(told), "cup"), "results") == ["*111", "0*11", "00*.", "00.*"]
+
+
+@each("points, games, word", [(3, 3, "all won"), (0, 2, "all lost"), (2.5, 3, None), (0, 0, None)])
+def test_full_and_empty_scores_are_said(points: float, games: float, word: str | None) -> None:
+    assert clean_score(points, games) == word
 
 
 def test_an_event_is_named_by_words_and_year() -> None:

@@ -29,7 +29,7 @@ from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views import ingest as listing
-from ttt_cli.views.fit_summary import fit_lines
+from ttt_cli.views.fit_summary import draw_margin_note, fit_lines
 from ttt_cli.views.ingest import (
     COLUMNS,
     SECTIONS,
@@ -338,11 +338,27 @@ def test_games_dated_less_exactly_than_the_period_are_counted(period: str, vague
     assert [line.split()[0] for line in lines] == ([str(vague)] if vague else [])
 
 
+@each(
+    "games, draw_share, margin, is_noted",
+    [
+        (7, 0.5, "auto", True), (7, 0.0, "auto", True), (12, 0.5, "auto", True), (30, 0.5, "auto", False),
+        (30, 0.0, "auto", False), (7, 0.5, 100.0, False),
+    ],
+)  # fmt: skip
+def test_a_draw_margin_of_a_few_games_is_noted(
+    meta: RunMeta, games: int, draw_share: float, margin: str | float, is_noted: bool
+) -> None:
+    config = {**meta.config, "model": {**meta.config.get("model", {}), "draw_margin": margin}}
+    few = replace(meta, weight=float(games), draw_share=draw_share, config=config)
+    assert bool(draw_margin_note(few)) == is_noted
+
+
 def test_what_was_found(meta: RunMeta) -> None:
     assert list(fit_lines(meta)) == [
         "ttt: TrueSkill Through Time: skills smoothed over all periods",
         "3 players, 7 games, 1857 to 1862, 8 player-years, 28.6 % drawn",
         "parameters: beta 480, tau 60, draw_margin 123.25",
+        "too few games to estimate the draw margin: 2 of 7 are drawn",
         "log-evidence -1.333333 (-0.19048 a game)",
         "converged in 7 sweeps: all skills within 0.004 points",
         "2 updates left out for want of precision",

@@ -12,7 +12,7 @@ from ttt_cli.views.rows import counted
 def command() -> None:
     """Compile all code that commands need, so that none has to wait for it.
 
-    This takes half a minute, once for each version of ttt, user and computer. Otherwise each command compiles
+    This takes one to two minutes, once for each version of ttt, user and computer. Otherwise each command compiles
     what it needs first. Useful before a lesson, in a container image, or on a cluster:
 
         ttt warm && ttt fit games.pgn

@@ -14,7 +14,8 @@ from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.events import EventData, read_events
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_summaries import EventSummary, entry_skills, event_facts, summarise_events
-from ttt_cli.views.rows import Rows, counted, finite, integral
+from ttt_cli.views.history.performances import clean_score
+from ttt_cli.views.rows import Rows, counted, finite, integral, without_empty
 from ttt_cli.views.run import run_line
 
 DOMINANCE: Final = 10  # times the games of the next event of the name
@@ -30,7 +31,8 @@ class Standing(NamedTuple):
 
     `number`: position in the table. `results`: against the players of the table in their order where nearly everybody
     met everybody, else by rounds with the opponents' numbers. `performance`, `sd`: as in `EventEntries.performances`;
-    None where there is none. `rank`: None where games are missing. `skill`: in the period of the event.
+    None where there is none. `clean_score`: `all won` or `all lost`. `rank`: None where games are missing. `skill`: in
+    the period of the event.
     """
 
     number: int
@@ -40,6 +42,7 @@ class Standing(NamedTuple):
     expected: float
     performance: float | None
     sd: float | None
+    clean_score: str | None
     games: float
     rank: int | None
     skill: float
@@ -61,6 +64,7 @@ STANDING_COLUMNS: Final[tuple[Column[Standing], ...]] = (
         each(lambda row: row.performance), decimals=0,
     ),
     Column("sd", "points", "uncertainty of `performance`, one sd", each(lambda row: row.sd), decimals=0),
+    Column("clean_score", "", "`all won` or `all lost`", each(lambda row: row.clean_score), unfolded=True),
     Column("games", "games", "games that are known", each(lambda row: integral(row.games))),
     Column("rank", "", "place; empty where games are missing", each(lambda row: row.rank)),
     Column("skill", "points", "skill in the period of the event", each(lambda row: row.skill), decimals=0),
@@ -73,7 +77,8 @@ def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
     with run:
         data = read_events(run)
         index = find_event(data, name, at)
-        return build_rows(run, STANDING_COLUMNS, _standings(data, index), _title(run, data, index))
+        rows = build_rows(run, STANDING_COLUMNS, _standings(data, index), _title(run, data, index))
+        return without_empty(rows, "clean_score")
 
 
 def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
@@ -162,6 +167,7 @@ def _standings(data: EventData, index: int) -> list[Standing]:
             Standing(
                 number + 1, people.rows[entries.player[entry]].name, results[number], float(entries.points[entry]),
                 float(expected[number]), finite(float(means[number])), finite(float(sds[number])),
+                clean_score(float(entries.points[entry]), float(entries.played[entry])),
                 float(entries.played[entry]), int(entries.rank[entry]) or None, float(skills[number]),
             )
         )  # fmt: skip

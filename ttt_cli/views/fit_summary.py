@@ -10,6 +10,7 @@ from ttt_cli.views.rows import counted, shown_notes
 from ttt_cli.views.rows import short as short_text
 from ttt_cli.views.run import model_line
 
+_UNCERTAIN_SHARE: Final = 0.1  # standard error of the share of draws
 _GROUPS: Final = 6  # of newcomers, shown
 
 
@@ -25,6 +26,8 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     if error := meta.standard_errors.get("white_advantage"):
         name = advantage_name(meta.config.get("data", {}).get("sides"))
         yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
+    if note := draw_margin_note(meta):
+        yield note
     yield from covariate_lines(meta)
     yield from group_lines(meta)
     if error := meta.standard_errors.get("lapse"):
@@ -46,6 +49,23 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     if meta.skipped_sites:
         yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
     yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def draw_margin_note(meta: RunMeta) -> str:
+    """Note on a draw margin that follows the share of draws among a few games; else empty.
+
+    The standard error of the share counts two draws and two decided games more (Agresti and Coull 1998), so that it is
+    not 0 where all games or none are drawn.
+    """
+    model = meta.config.get("model", {})
+    if model.get("draw_margin") != "auto" or model.get("draw_probability") is not None or not meta.games:
+        return ""
+    drawn = meta.draw_share * meta.weight
+    share = (drawn + 2.0) / (meta.weight + 4.0)
+    standard_error = math.sqrt(share * (1.0 - share) / (meta.weight + 4.0))
+    if standard_error < _UNCERTAIN_SHARE:
+        return ""
+    return f"too few games to estimate the draw margin: {drawn:.4g} of {meta.weight:.4g} are drawn"
 
 
 def covariate_lines(meta: RunMeta) -> Iterator[str]:

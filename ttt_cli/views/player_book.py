@@ -13,13 +13,14 @@ from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.events import EventData, read_events
 from ttt_cli.views.history.event_summaries import summarise_events
+from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.history.streaks import STREAKS, longest_streaks
 from ttt_cli.views.players import NEUTRAL
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import find_field
-from ttt_cli.views.rows import Rows, counted, finite, integral
+from ttt_cli.views.rows import Rows, counted, finite, integral, without_empty
 from ttt_cli.views.run import run_line, side_names
 
 _DECIMALS: Final = {
@@ -33,7 +34,8 @@ OPPONENT_COLUMNS: Final = (
     "player", "opponent", "games", "wins", "draws", "losses", "points", "expected", "from", "to",
 )  # fmt: skip
 EVENT_COLUMNS: Final = (
-    "player", "event", "games", "points", "expected", "performance", "sd", "rank", "players", "from", "to",
+    "player", "event", "games", "points", "expected", "performance", "sd", "clean_score", "rank", "players",
+    "from", "to",
 )  # fmt: skip
 STREAK_COLUMNS: Final = ("player", "series", "games", "points", "from", "to")
 _SKILL: Final = "SELECT mean, sd, games FROM skills_within({0}, {0}, NULL) WHERE player = ?"
@@ -160,13 +162,16 @@ def event_rows(book: PlayerBook) -> Rows:
             (
                 book.name, summary.name, integral(float(events.entries.played[entry])),
                 float(events.entries.points[entry]), float(expected[index]), finite(float(mean[index])),
-                finite(float(sd[index])), int(events.entries.rank[entry]) or None, summary.players,
-                summary.first, summary.last,
+                finite(float(sd[index])),
+                clean_score(float(events.entries.points[entry]), float(events.entries.played[entry])),
+                int(events.entries.rank[entry]) or None, summary.players, summary.first, summary.last,
             )
         )  # fmt: skip
-    rows.sort(key=lambda row: (row[9], row[1]))
+    rows.sort(key=lambda row: (row[10], row[1]))
     title = book.title(f"{counted(len(rows), 'event')}")
-    return Rows(EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, frozenset({"player", "to"}))
+    hidden = frozenset({"player", "to"})
+    table = Rows(EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, hidden, frozenset({"clean_score"}))
+    return without_empty(table, "clean_score")
 
 
 def streak_rows(book: PlayerBook) -> Rows:

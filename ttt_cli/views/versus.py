@@ -202,6 +202,7 @@ def side_by_side(run: Run, report: Rows) -> Rows:
         _Compared("period", facts["period_a"], facts["period_b"]),
         _Compared("skill", _skill_words(facts, "a"), _skill_words(facts, "b")),
         _Compared("games in it", f"{facts['games_a']:.10g}", f"{facts['games_b']:.10g}"),
+        _Compared("is ahead by", _lead_words(facts, 1.0), _lead_words(facts, -1.0)),
         _Compared("is stronger", *_both(facts["stronger"])),
         _Compared("wins a game", *_decimals(facts["win"], facts["loss"])),
         _Compared("draws it", *_decimals(facts["draw"], facts["draw"])),
@@ -253,6 +254,12 @@ def _verdict(facts: Mapping[str, Any]) -> str:
 def _skill_words(facts: Mapping[str, Any], side: str) -> str:
     sd = facts[f"sd_{side}"]
     return f"{facts[f'mean_{side}']:.0f}" if sd is None else f"{facts[f'mean_{side}']:.0f} +- {sd:.0f}"
+
+
+def _lead_words(facts: Mapping[str, Any], sign: float) -> str:
+    sd = facts["sd_lead"]
+    lead = f"{sign * facts['lead']:.0f}"
+    return lead if sd is None else f"{lead} +- {sd:.0f}"
 
 
 def _decimals(a: float, b: float) -> tuple[str, str]:

@@ -106,9 +106,9 @@ def test_the_defaults_hold_where_enough_players_keep_to_them() -> None:
 
 def test_who_is_left_out_and_why(run: Run) -> None:
     title = ranking(run, "1859", Eligible(2, 3, None, 3), None).title
-    assert title[1] == "2 players are eligible: active within 2 years, at least 3 games, at least 3 opponents"
+    assert title[1] == "eligible: active within 2 years, at least 3 games, at least 3 opponents"
     assert title[2] == "2 left out: 1 with fewer games, 1 without a game so recently"
-    assert ranking(run, "1859", Eligible(), None).title[1] == "4 players are eligible"
+    assert ranking(run, "1859", Eligible(), None).title[0] == "The best of 1859: 4 eligible players"
     assert (
         Eligible(None, 3, None, 3).left_out(run) == "2 left out: 1 with fewer games, 1 with fewer opponents"
     )

@@ -52,9 +52,9 @@ def test_the_ranking_of_a_period(run: Run) -> None:
     assert second[:6] == (2, "A", "1856", 1500.0, 50.0, 1)
     chance = stronger({"mean": 1620.0, "sd": 50.0}, {"mean": 1500.0, "sd": 50.0})
     assert (first[6], second[6]) == pytest.approx((chance, 1 - chance), abs=1e-6)
-    assert rows.title[0] == "The best of 1856"
+    assert rows.title[0] == "The best of 1856: 2 eligible players"
     assert rows.title[1:3] == (
-        "2 players are eligible: with games in the period",
+        "eligible: with games in the period",
         "1 left out: 1 without a game so recently",
     )
     assert "independent" in rows.title[3]

@@ -98,6 +98,15 @@ def find_performances(totals: Totals) -> Performances:
     return Performances(mean * slope + shift, sd * slope)
 
 
+def clean_score(points: float, games: float) -> str | None:
+    """`all won` or `all lost`, where the games set the performance a limit on one side only; else None."""
+    if not games:
+        return None
+    if points == games:
+        return "all won"
+    return "all lost" if points == 0.0 else None
+
+
 def rough_performances(totals: Totals) -> Array:
     """Rough performances of groups of sides in no time, model points: their order hardly differs from the true one."""
     run = totals.sides.played.run

@@ -15,6 +15,7 @@ from ttt_cli.views.columns import Column, each
 from ttt_cli.views.events import EventData
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.people import People, read_people
+from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import PlayedGames, Sides, played_games
 from ttt_cli.views.rankings.eligible import Eligible
 
@@ -141,6 +142,10 @@ SD: Final[Column[Record]] = Column(
 POINTS: Final[Column[Record]] = Column(
     "points", "points of games", "points scored", each(lambda record: record.points), decimals=1
 )
+CLEAN_SCORE: Final[Column[Record]] = Column(
+    "clean_score", "", "`all won` or `all lost`",
+    each(lambda record: clean_score(record.points or 0.0, record.games or 0.0)), unfolded=True,
+)  # fmt: skip
 GAMES: Final[Column[Record]] = Column("games", "games", "in so many games", each(lambda record: record.games))
 FIRST: Final[Column[Record]] = Column(
     "from", "", "date of the first game, or first period", each(lambda record: record.first)

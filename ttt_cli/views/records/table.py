@@ -14,6 +14,7 @@ from ttt_cli.views.records.of_events import LEAST_GAMES, LEAST_PLAYERS, performa
 from ttt_cli.views.records.of_games import most_games, rivalries, upsets
 from ttt_cli.views.records.of_skills import gains, peaks, reigns, uncrowned
 from ttt_cli.views.records.record import (
+    CLEAN_SCORE,
     EVENT,
     FIRST,
     GAMES,
@@ -36,7 +37,7 @@ RECORDS: Final[dict[str, RecordKind]] = {
     "performances": RecordKind(
         performances, "The best performances", f"at least {LEAST_GAMES} games in an event that is no exhibition",
         (RANK, PLAYER, figure("performance", "points", "skill of a newcomer after these games alone", 0), SD,
-         POINTS, GAMES, EVENT, FIRST, LAST),
+         CLEAN_SCORE, POINTS, GAMES, EVENT, FIRST, LAST),
     ),
     "events": RecordKind(
         strongest_events, "The strongest events", f"at least {LEAST_PLAYERS} players",

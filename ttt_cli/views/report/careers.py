@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.report import markup
@@ -121,8 +122,14 @@ def best_events(book: Book, player: int) -> str:
         ],
         "#expected": [markup.number(expected) for expected in entries.expected_of(rows).tolist()],
         "#performance": [
-            markup.skill(mean, sd)
-            for mean, sd in zip(performances.mean[best].tolist(), performances.sd[best].tolist(), strict=True)
+            markup.with_clean_score(markup.skill(mean, sd), clean_score(points, games))
+            for mean, sd, points, games in zip(
+                performances.mean[best].tolist(),
+                performances.sd[best].tolist(),
+                entries.points[rows].tolist(),
+                entries.played[rows].tolist(),
+                strict=True,
+            )
         ],
     }
     return markup.table("best events", table)

@@ -15,6 +15,7 @@ from ttt_cli.views.figures.curves import curve_layers
 from ttt_cli.views.figures.spec import Spec, embedded, showable
 from ttt_cli.views.figures.spec import number as number_of_field
 from ttt_cli.views.history.events import Events
+from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.run import axis_title
 
@@ -89,12 +90,20 @@ def skill(mean: float, sd: float | None) -> str:
 
 
 def performance(events: Events, event: int, entry: int) -> str:
-    """The performance of an entry of an event; in words where all games were won or all lost."""
+    """The performance of an entry of an event, with a word where all games were won or all lost."""
+    if events.rows[event].kind:
+        return ""
     entries = events.entries
-    value = float(entries.performances.mean[entry])
-    if not math.isnan(value) or events.rows[event].kind:
-        return skill(value, float(entries.performances.sd[entry]))
-    return "all won" if entries.points[entry] else "all lost"
+    mean = float(entries.performances.mean[entry])
+    score = clean_score(float(entries.points[entry]), float(entries.played[entry]))
+    return with_clean_score(skill(mean, float(entries.performances.sd[entry])), score)
+
+
+def with_clean_score(performance: str, score: str | None) -> str:
+    """A performance, which may be empty, and after it what is special of the score."""
+    if score is None or not performance:
+        return performance or score or ""
+    return f"{performance}, {score}"
 
 
 def number(value: float) -> str:
