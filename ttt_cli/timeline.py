@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 UNKNOWN: Final = -1  # one of the two, it is unknown which
 NEUTRAL: Final = 0  # neither
 KNOWN: Final = 1  # the player named first
-ACTIVITY: Final = "activity"  # the covariate that is computed
+# Covariates that are computed: games before, in years or months, perhaps the root of their number
+_ACTIVITY: Final = re.compile(r"(?P<root>root_)?activity(_(?P<length>[1-9]\d?)(?P<unit>[ym]))?")
+_IDLE: Final = "idle"  # years without games
+_MONTHS: Final = 12
 _COLOURS_UNKNOWN: Final = (
     "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
 )
@@ -122,28 +126,28 @@ class Timeline:
 
     def covariate_columns(self, terms: Sequence[str]) -> Array:
         """Values (games, terms) of covariates, of the side named first minus the other, by names of coefficients."""
-        if ACTIVITY in terms and not self._has_activity:
-            return self.with_activity().covariate_columns(terms)
+        covariates = self.with_computed(terms).covariates
+        of_term = {term: covariate for covariate in covariates for term in covariate.terms}
         columns = np.empty((self.n_games, len(terms)))
-        of_term = {term: covariate for covariate in self.covariates for term in covariate.terms}
         for number, term in enumerate(terms):
             columns[:, number] = of_term[term].column(term, self.sides == KNOWN)
         return columns
 
-    @property
-    def _has_activity(self) -> bool:
-        return any(covariate.name == ACTIVITY for covariate in self.covariates)
+    def with_computed(self, names: Iterable[str]) -> Timeline:
+        """The timeline with those covariates of these names that are computed, by all games of earlier periods.
 
-    def with_activity(self) -> Timeline:
-        """The timeline with the covariate of this name: log(1 + games in the year before the period) of both sides.
-
-        It has all games of earlier periods. One that was read from files stays.
+        Covariates of these names that were read from files stay.
         """
-        if self._has_activity:
-            return self
-        log_games = np.log1p(games_in_year_before(self))
-        difference = log_games[self.game_white] - log_games[self.game_black]
-        return replace(self, covariates=(*self.covariates, NumberCovariate(ACTIVITY, difference)))
+        read = {covariate.name for covariate in self.covariates}
+        covariates = list(self.covariates)
+        for name in names:
+            if name not in read and is_computed(name):
+                value = _computed_covariate(self, name)
+                difference = value[self.game_white] - value[self.game_black]
+                covariates.append(NumberCovariate(name, difference))
+        return (
+            self if len(covariates) == len(self.covariates) else replace(self, covariates=tuple(covariates))
+        )
 
     def label(self, number: int) -> str:
         """Label of a period number, e.g. 1858."""
@@ -270,18 +274,40 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     )
 
 
-def games_in_year_before(timeline: Timeline) -> Array:
-    """Weighted games (nodes,) of each player in the periods of the year before the node's, without its own."""
-    steps = round(STEPS_PER_YEAR[timeline.period])
+def is_computed(covariate: str) -> bool:
+    """Whether a covariate of this name needs no column: `activity`, `activity_3y`, `root_activity_6m`, `idle`."""
+    return covariate == _IDLE or bool(_ACTIVITY.fullmatch(covariate))
+
+
+def _computed_covariate(timeline: Timeline, name: str) -> Array:
+    """Values (nodes,) of a covariate that is computed.
+
+    Activity is log(1 + games before), or the root of their number; idle is log(1 + years without games beyond the
+    first), 0 for newcomers.
+    """
+    form = _ACTIVITY.fullmatch(name)
+    if form is None:
+        return np.log1p(np.maximum(timeline.gap_years - 1.0, 0.0))
+    years = int(form["length"] or 1) / (_MONTHS if form["unit"] == "m" else 1)
+    games = games_before(timeline, years)
+    return np.sqrt(games) if form["root"] else np.log1p(games)
+
+
+def games_before(timeline: Timeline, years: float) -> Array:
+    """Weighted games (nodes,) of each player in the periods of so many years before the node's, without its own.
+
+    It counts at least one period.
+    """
+    steps = max(round(years * STEPS_PER_YEAR[timeline.period]), 1)
     order = np.lexsort((timeline.node_period, timeline.node_player))
     period = timeline.node_period[order].astype(np.int64)
     since = period - period.min(initial=0) + steps
-    # ascending; a year before is still a number of the same player
+    # ascending; the first period that counts is still a number of the same player
     number = timeline.node_player[order] * (since.max(initial=0) + 1) + since
     games = np.append(0.0, np.cumsum(timeline.node_games[order]))
     first = np.searchsorted(number, number - steps)
     count = np.empty(timeline.n_nodes)
-    count[order] = games[np.arange(timeline.n_nodes)] - games[first]
+    count[order] = np.maximum(games[np.arange(timeline.n_nodes)] - games[first], 0.0)  # rounding
     return count
 
 

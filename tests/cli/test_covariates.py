@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.commands import Ran, rows
+from ttt_cli.config.load import read_document
 
 SETTINGS = (
     "-s", "data.covariates={home: at_home, rest: rest, surface: surface}",
@@ -94,9 +95,50 @@ def test_tuning_gives_what_the_fit_estimates(here: Path, ran: Ran) -> None:
     assert "covariates.home" in estimated
 
 
-def test_other_systems_refuse_points(here: Path, ran: Ran) -> None:
-    err = ran(["fit", "games.csv", "-c", "elo", *SETTINGS], 2).err
+def test_other_systems_refuse_points_or_estimates(here: Path, ran: Ran) -> None:
+    err = ran(["fit", "games.csv", "-c", "edo", *SETTINGS], 2).err
     assert "unknown key model.covariates" in err
+    err = ran(["fit", "games.csv", "-c", "elo", *SETTINGS], 2).err
+    assert "model.covariates.home must be a number" in err
+
+
+def test_a_rating_system_takes_points(here: Path, ran: Ran) -> None:
+    points = "model.covariates={home: 200, activity_2y: 10}"
+    err = ran(["fit", "games.csv", "-c", "elo", *SETTINGS[:2], "-s", points]).err
+    assert "covariates.home: 200.0 points per unit" in err
+    plain = json.loads(ran("versus a b -f json").out)
+    at_home = json.loads(ran("versus a b -f json --with home=1").out)
+    assert at_home["expected"] > plain["expected"] + 0.1
+    found = rows(ran("evidence --grid covariates.home=0/60 -f tsv").out)
+    assert float(found[0]["log_evidence"]) < float(found[1]["log_evidence"])
+
+
+@pytest.mark.parametrize(
+    ("model", "by"),
+    [
+        pytest.param("ttt", "evidence", marks=pytest.mark.slow),
+        pytest.param("ttt", "score", marks=pytest.mark.slow),
+        ("elo", "score"),
+    ],
+)
+def test_compare_tunes_covariates_on_games_before_the_test(model: str, by: str, here: Path, ran: Ran) -> None:
+    """Turning the results from 1903 on changes nothing that is tuned."""
+    home = "estimate" if model == "ttt" else 1
+    (here / "with.yaml").write_text(f"model: {{name: {model}, covariates: {{home: {home}, activity: 5}}}}\n")
+    games = ["--games", "games.csv", "-s", "data.covariates={home: at_home}", "--from", "1903"]
+    tuning = ["--tune", "--tune-by", by, "--evaluations", "12"]
+    ran(["compare", "with.yaml", *games, *tuning, "--tuned-to", "tuned"])
+    before_the_test = 1 + 3 * 50
+    lines = (here / "games.csv").read_text().splitlines()
+    turned = [
+        line.replace("1-0", "?").replace("0-1", "1-0").replace("?", "0-1") for line in lines[before_the_test:]
+    ]
+    (here / "games.csv").write_text("\n".join([*lines[:before_the_test], *turned]))
+    ran(["compare", "with.yaml", *games, *tuning, "--tuned-to", "again"])
+    tuned = read_document(str(here / "tuned/with.yaml")).values["model"]["covariates"]
+    assert read_document(str(here / "again/with.yaml")).values["model"]["covariates"] == tuned
+    assert tuned["home"] > 5.0
+    assert set(tuned) == {"home", "activity"}
 
 
 def test_compare_predicts_with_covariates_known_before(here: Path, ran: Ran) -> None:

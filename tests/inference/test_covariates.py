@@ -350,6 +350,34 @@ def test_activity_is_of_the_year_before_only():
     assert monthly.covariate_columns(["activity"])[:, 0] == pytest.approx(by_hand)
 
 
+def test_forms_of_activity_by_hand():
+    """Games of a: 3 in 1900, 1 in 1901, 1 in 1903; of b: 4, 1, 1; of c: 1, 2. In 1903 a and b have idled a year."""
+    timeline = build_timeline(make_games(ACTIVE))
+    three_years = [0.0, 0.0, np.log(4 / 2), np.log(5 / 2), np.log(5 / 6), np.log(3 / 3)]
+    root = [0.0, 0.0, np.sqrt(3) - 1.0, 2.0 - 1.0, 0.0, 1.0]
+    root_of_four = [0.0, 0.0, np.sqrt(3) - 1.0, 2.0 - 1.0, np.sqrt(4) - np.sqrt(5), np.sqrt(5) - np.sqrt(3)]
+    idle = [0.0, 0.0, 0.0, 0.0, 0.0, -np.log(3)]
+    for period in ("year", "month"):
+        timeline = build_timeline(make_games(ACTIVE), period)
+        for name, by_hand in {
+            "activity_3y": three_years,
+            "activity_36m": three_years,
+            "root_activity": root,
+            "root_activity_4y": root_of_four,
+            "idle": idle,
+        }.items():
+            assert timeline.covariate_columns([name])[:, 0] == pytest.approx(by_hand), (period, name)
+    half_a_year = build_timeline(make_games(ACTIVE), "month").covariate_columns(["activity_6m"])
+    assert not half_a_year.any()
+
+
+@pytest.mark.parametrize("name", ["activity_0y", "activity_3", "activity_3w", "log_activity", "idle_2y"])
+def test_forms_of_activity_that_do_not_exist_are_refused(name):
+    timeline = build_timeline(make_games(ACTIVE))
+    with pytest.raises(ConfigError, match=f"the games have no covariate {name}"):
+        ttt.fit(timeline, ttt.Params(covariates={name: 1.0}), EXACT)
+
+
 def test_activity_is_the_covariate_with_its_values():
     games = make_games(random_rows(8, 80, years=8))
     values = build_timeline(games).covariate_columns(["activity"])[:, 0]
@@ -364,24 +392,55 @@ def test_activity_is_the_covariate_with_its_values():
     assert apart.mean == pytest.approx(ttt.fit(build_timeline(games), params, EXACT).mean, abs=1e-6)
 
 
-def test_no_forecast_moves_with_later_results():
+FORMS = {"activity_3y": 40.0, "root_activity": 10.0, "idle": -25.0}
+SYSTEMS = ["elo", "glicko", "glicko2", "trueskill", "whr"]
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d", *SYSTEMS])
+def test_no_forecast_moves_with_later_results(model):
     games = make_games(random_rows(8, 160, years=8))
     later = np.arange(len(games)) >= len(games) // 2
     turned = replace(games, outcome=np.where(later, 2 - games.outcome, games.outcome).astype(np.int8))
-    params = params_of("ttt", covariates={"activity": 40.0})
+    module = registry.load(model)
+    params = module.Params(covariates=FORMS, white_advantage=30.0)
     forecasts = []
     for played in (games, turned):
         timeline = build_timeline(played)
         step = int(np.searchsorted(timeline.game_start, len(games) // 2)) - 1
-        forecasts.append(Forecaster(timeline, ttt, params, SolverConfig()).predict(step, step + 1))
+        forecasts.append(Forecaster(timeline, module, params, SolverConfig()).predict(step, step + 1))
     assert forecasts[0].tolist() == forecasts[1].tolist()
-    without = params_of("ttt", covariates={"activity": 0.0})
-    assert (
-        np.abs(
-            forecasts[0] - Forecaster(timeline, ttt, without, SolverConfig()).predict(step, step + 1)
-        ).max()
-        > 1e-3
-    )
+    without = params.model_copy(update={"covariates": {}})
+    unmoved = Forecaster(timeline, module, without, SolverConfig()).predict(step, step + 1)
+    assert np.abs(forecasts[0] - unmoved).max() > 1e-3
+
+
+@pytest.mark.parametrize("model", SYSTEMS)
+def test_covariates_of_rating_systems_are_handicaps(model):
+    """Given points are as the same points of handicap: in ratings, evidence, and forecasts."""
+    games = with_covariates(make_games(random_rows(9, 120, years=6)))
+    timeline = build_timeline(games)
+    module = registry.load(model)
+    params = module.Params(covariates=POINTS, white_advantage=30.0, draw_margin=100.0)
+    fit = module.fit(timeline, params, EXACT)
+    assert {key: fit.params[f"covariates.{key}"] for key in TERMS} == TERMS
+    points = points_added(fit.params, timeline)
+    as_handicaps = replace(timeline, offset=timeline.offset + points / fit.elo_unit)
+    plain = params.model_copy(update={"covariates": {}})
+    expected = module.fit(as_handicaps, plain, EXACT)
+    assert fit.mean == pytest.approx(expected.mean, abs=1e-6)
+    assert fit.log_evidence == pytest.approx(expected.log_evidence, abs=1e-8)
+    assert np.abs(fit.mean - module.fit(timeline, plain, EXACT).mean).max() > 0.1
+    assert "covariates" not in fit.params
+    forecasts = [
+        Forecaster(games, module, params_of_games, SolverConfig()).predict(3, 5)
+        for games, params_of_games in ((timeline, params), (as_handicaps, plain))
+    ]
+    assert forecasts[0] == pytest.approx(forecasts[1], abs=1e-6)
+
+
+def test_rating_systems_estimate_no_covariates():
+    with pytest.raises(ValueError, match="valid number"):
+        registry.load("elo").Params(covariates={"activity": "estimate"})
 
 
 def test_without_points_activity_changes_no_bit():

@@ -27,7 +27,7 @@ from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
 from ttt_cli.inference.victory import Step, StepPrior
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
-from ttt_cli.timeline import ACTIVITY, Timeline
+from ttt_cli.timeline import Timeline, is_computed
 
 CLOSE: Final = 1e-4  # of the regression on players, relative
 MOST_STEPS: Final = 300  # of its solution
@@ -55,7 +55,7 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
     covariates = {covariate.name: covariate for covariate in timeline.covariates}
     terms: list[Term] = []
     for name, setting in params.covariate_settings.items():
-        if name == ACTIVITY and name not in covariates and not isinstance(setting, dict):
+        if is_computed(name) and name not in covariates and not isinstance(setting, dict):
             terms.append(_term(name, setting))
             continue
         if name not in covariates:
@@ -93,7 +93,23 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
 
 def with_computed(timeline: Timeline, params: Params) -> Timeline:
     """The timeline with the covariates that are computed, as far as they are configured."""
-    return timeline.with_activity() if ACTIVITY in params.covariate_settings else timeline
+    return timeline.with_computed(params.covariate_settings)
+
+
+def with_points_added(timeline: Timeline, params: Params) -> Timeline:
+    """The timeline with given points of covariates added to `offset`, both in model points."""
+    points = {term.name: term.points for term in find_terms(params, timeline) if term.points}
+    if not points:
+        return timeline
+    added = timeline.covariate_columns([*points]) @ np.array([*points.values()], np.float64)
+    return replace(timeline, offset=timeline.offset + added)
+
+
+def with_given_points(fit: Fit, params: Params, timeline: Timeline) -> Fit:
+    """The fit with the points per unit of covariates that `with_points_added` used, by key."""
+    numbers = {key: value for key, value in fit.params.items() if key != "covariates"}
+    points = {term.key: term.points for term in find_terms(params, timeline)}
+    return replace(fit, params={**numbers, **points})
 
 
 def _term(name: str, points: str | float) -> Term:

@@ -11,6 +11,7 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Filter, Fit, Line, Status
 from ttt_cli.inference.advantage import fit_with_advantage
+from ttt_cli.inference.covariates import with_given_points, with_points_added
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
     by_sides,
@@ -18,7 +19,14 @@ from ttt_cli.inference.outcome import (
     logistic_probabilities,
     resolve_logistic_margin,
 )
-from ttt_cli.inference.params import DrawParams, EstimatedParams, Params, PriorMean, PriorSd
+from ttt_cli.inference.params import (
+    DrawParams,
+    EstimatedParams,
+    GivenCovariates,
+    Params,
+    PriorMean,
+    PriorSd,
+)
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.elo import Beliefs, GameRows, PeriodRange, PlayerStates, Slopes, Steps
@@ -44,7 +52,7 @@ def one_pass(filtered: Callable[[Timeline, Any, float], Fit]) -> Callable[..., F
         fitted = fit_with_advantage(fit_at, params, None, solver, colours=timeline.colours)
         if on_sweep := options.get("on_sweep"):
             on_sweep(1, 0.0, 0.0)
-        return fitted
+        return with_given_points(fitted, params, timeline)
 
     return fit
 
@@ -113,7 +121,7 @@ def unknown_sd(nodes: int) -> Array:
     return np.full(nodes, np.nan)
 
 
-class DeviationParams(EstimatedParams):
+class DeviationParams(GivenCovariates, EstimatedParams):
     """Parameters of systems with ratings and deviations."""
 
     prior_mean: PriorMean = key(1500.0, "rating at the first appearance, points")
@@ -156,7 +164,8 @@ def rated(
     advantage = advantage if timeline.colours else 0.0
     worked_out = {"draw_margin": resolve_logistic_margin(params, timeline), "white_advantage": advantage}
     skill = chains["skill"]
-    evidence = prediction_score(predict, worked_out, timeline, skill.before_mean, skill.before_sd)
+    with_points = with_points_added(timeline, params)
+    evidence = prediction_score(predict, worked_out, with_points, skill.before_mean, skill.before_sd)
     return filter_fit(name, params, worked_out, chains, evidence, status)
 
 
@@ -187,7 +196,7 @@ def rate_with_deviations(
     timeline: Timeline, params: DeviationParams, prior: RandomWalk, idle: Array, volatility: float = 0.0,
     change: float = 0.0, *, advantage: float,
 ) -> FilteredNodes:  # fmt: skip
-    """Pass all games once.
+    """Pass all games once, with the points of covariates.
 
     `volatility` is that of newcomers, with its `change`; `idle` periods passed before each node.
     """
@@ -197,6 +206,6 @@ def rate_with_deviations(
     volatilities = Volatility(sigma, volatility, ELO_SCALE, change, params.prior_sd**2)
     slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
     steps = Steps(timeline.previous.copy(), *prior.steps())
-    periods, games = rows_of(timeline, advantage)
+    periods, games = rows_of(with_points_added(timeline, params), advantage)
     filter_periods(periods, steps, idle, volatilities, games, Beliefs(mean, variance), slopes)
     return FilteredNodes(prior.origin + mean, np.sqrt(variance), sigma)

@@ -152,6 +152,15 @@ DrawProbability = Annotated[
 ]
 
 
+class GivenCovariates(Params):
+    """Covariates of rating systems, which estimate none."""
+
+    covariates: dict[str, float | dict[str, float]] = key(
+        {},
+        "points per unit of covariates (data.covariates, activity); of a category by value, {surface: {clay: 20}}",
+    )
+
+
 class PlayParams(Params):
     """Gaussian skill that drifts, and Gaussian performance."""
 

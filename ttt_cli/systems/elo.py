@@ -8,9 +8,10 @@ from pydantic import Field
 
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.covariates import with_points_added
 from ttt_cli.inference.filters import Expectation, RatingParams, filter_fit, one_pass, rows_of
 from ttt_cli.inference.outcome import predict_as_expected, resolve_logistic_margin
-from ttt_cli.inference.params import EstimatedParams, Traits
+from ttt_cli.inference.params import EstimatedParams, GivenCovariates, Traits
 from ttt_cli.kernels.elo import Factors
 from ttt_cli.timeline import Timeline
 
@@ -21,7 +22,7 @@ predict = predict_as_expected
 Step = Annotated[float, Field(gt=0)]
 
 
-class Params(RatingParams, EstimatedParams):
+class Params(GivenCovariates, RatingParams, EstimatedParams):
     """Parameters of the Elo system."""
 
     update: Literal["game", "period"] = key(
@@ -51,7 +52,7 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
     steps = {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
     factors = Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating))
-    periods, games = rows_of(timeline, advantage)
+    periods, games = rows_of(with_points_added(timeline, params), advantage)
     rules = timeline.node_player.copy(), games, margin, params.expectation == "normal", factors
     rating = np.empty(timeline.n_nodes)
     players = params.new_players(timeline)

@@ -1,6 +1,7 @@
 """Resolve a config document to a model with its parameters, defaults filled in."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -22,7 +23,7 @@ from ttt_cli.inference.victory import find_steps
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.registry import Model, load
-from ttt_cli.timeline import ACTIVITY, Timeline
+from ttt_cli.timeline import Timeline, is_computed
 
 SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "data": DataConfig, "solver": SolverConfig, "scale": ScaleConfig,
@@ -232,17 +233,17 @@ def numeric_params(resolved: Resolved) -> dict[str, Any]:
 def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> dict[str, float | None]:
     """Points per unit of all covariates of the games, by key: `covariates.NAME`, of a category `covariates.NAME.VALUE`.
 
-    Activity is one of them where it is configured or in the `spec` of keys. None where they are estimated; no keys in
-    systems without covariates. The reference of a category has none unless it is configured. Raises ConfigError for
-    configured covariates that the games do not have.
+    Computed ones are among them where they are configured or in the `spec` of keys. None where they are estimated; no
+    keys in systems without covariates. The reference of a category has none unless it is configured. Raises ConfigError
+    for configured covariates that the games do not have.
     """
     if "covariates" not in type(resolved.params).model_fields:
         return {}
     configured = {term.key: term.points for term in find_terms(resolved.params, timeline)}
     references = [f"{covariate.name}.{covariate.reference}" for covariate in timeline.covariates]
     terms = [term for covariate in timeline.covariates for term in covariate.terms if term not in references]
-    if PREFIX + ACTIVITY in spec:
-        terms.append(ACTIVITY)
+    named = re.findall(rf"{re.escape(PREFIX)}(\w+)", spec)
+    terms += [name for name in named if is_computed(name) and name not in terms]
     return {**{PREFIX + term: 0.0 for term in terms}, **configured}
 
 

@@ -8,9 +8,18 @@ import numpy as np
 from ttt_cli.config.schema import key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
+from ttt_cli.inference.covariates import with_points_added
 from ttt_cli.inference.filters import filter_fit, one_pass, rows_of
 from ttt_cli.inference.outcome import normal_unit, resolve_margin
-from ttt_cli.inference.params import CAREER, COMMON_MARGIN, DRIFT, PLAY, SkillParams, Traits
+from ttt_cli.inference.params import (
+    CAREER,
+    COMMON_MARGIN,
+    DRIFT,
+    PLAY,
+    GivenCovariates,
+    SkillParams,
+    Traits,
+)
 from ttt_cli.kernels.elo import Beliefs, GameRows, Steps
 from ttt_cli.support.arrays import Places
 from ttt_cli.timeline import Timeline
@@ -22,7 +31,7 @@ TRAITS: Final = Traits(
 predict = outcome.predict
 
 
-class Params(SkillParams):
+class Params(GivenCovariates, SkillParams):
     """Parameters of the filter."""
 
     order: Literal["given", "shuffled"] = key(
@@ -48,7 +57,7 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
         shuffle_key = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
         order = np.lexsort((shuffle_key[np.cumsum(~joined) - 1], period))
 
-    periods, rows = rows_of(timeline.in_points(unit), advantage)
+    periods, rows = rows_of(with_points_added(timeline.in_points(unit), params), advantage)
     games = GameRows._make(column[order] for column in rows)
     beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
     evidence = filter_games(periods, steps, games, 2.0 * params.beta**2, margin, beliefs)

@@ -15,11 +15,13 @@ from ttt_cli.games.table import DRAW
 from ttt_cli.inference import bradley_terry as ratings
 from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import fit_with_advantage
+from ttt_cli.inference.covariates import with_given_points, with_points_added
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.params import (
     AUTO,
     DrawProbability,
     EstimatedAdvantage,
+    GivenCovariates,
     LogisticMargin,
     PriorMean,
     Traits,
@@ -37,7 +39,7 @@ TRAITS: Final = Traits(
 )
 
 
-class Params(ModelParams):
+class Params(GivenCovariates, ModelParams):
     """Parameters of WHR, points and years."""
 
     prior_mean: PriorMean = key(1200.0, "rating of the opponent in the virtual games, points")
@@ -79,7 +81,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
     def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_options: object) -> Fit:
         return fit_histories(timeline, params, solver, advantage, start, options.get("on_sweep"))
 
-    return fit_with_advantage(fit_at, params, options.get("start"), solver, colours=timeline.colours)
+    fitted = fit_with_advantage(fit_at, params, options.get("start"), solver, colours=timeline.colours)
+    return with_given_points(fitted, params, timeline)
 
 
 def fit_histories(
@@ -99,7 +102,7 @@ def fit_histories(
     without = params.draw_margin == 0.0 and not own_outcome  # draws are no contradiction then
     margin = 0.0 if without else outcome.resolve_logistic_margin(params, timeline)
     unit = outcome.logistic_unit(margin) if own_outcome else 1.0  # points per Elo point
-    points = timeline.in_points(unit)
+    points = with_points_added(timeline.in_points(unit), params)
     previous = timeline.previous.copy()
     virtual = params.virtual_draws
     prior = params.skill_prior(points)
