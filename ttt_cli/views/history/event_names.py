@@ -27,12 +27,15 @@ def name_events(played: PlayedGames) -> EventNames:
     """
     texts = played.texts
     n_texts = len(texts)
-    site = np.where(_tours(played), 0, played.site)
-    codes = (played.year.astype(np.int64) * n_texts + played.event) * n_texts + site
-    keys, key_of_game = np.unique(codes, return_inverse=True)
+    event_codes = played.year.astype(np.int64) * n_texts + played.event
+    keys, key_of_game = np.unique(event_codes * n_texts + played.site, return_inverse=True)
+    event_of_key = keys // n_texts
+    _, sites = np.unique(event_of_key, return_counts=True)
+    games = np.flatnonzero(np.repeat(sites > 1, sites)[key_of_game])
+    moves = np.isin(event_of_key, _moving_events(played, games, event_codes[games]))
+    site_of_key = np.where(moves, 0, keys % n_texts)
     named = []
-    for key in keys.tolist():
-        year_and_event, site_text = divmod(key, n_texts)
+    for year_and_event, site_text in zip(event_of_key.tolist(), site_of_key.tolist(), strict=True):
         year, event_text = divmod(year_and_event, n_texts)
         named.append((year, event_name(texts[event_text], texts[site_text])))
     names = sorted({(year, name) for year, name in named if name})
@@ -48,23 +51,23 @@ def event_name(event: str, site: str) -> str:
     return event or site
 
 
-def _tours(played: PlayedGames) -> Mask:
-    """Mask of the games whose event (year and text) moves from site to site.
+def _moving_events(played: PlayedGames, games: Places, event_codes: Places) -> Places:
+    """The codes of the events (year and text) of some games that move from site to site.
 
     At least half of its players with several games played at several sites, and hardly more than a few games at each.
+    `event_codes`, shape (games,): of these games.
     """
     n_texts = len(played.texts)
-    event_codes = played.year.astype(np.int64) * n_texts + played.event
     events, event_of_game = np.unique(event_codes, return_inverse=True)
     has_text = events % n_texts > 0
     # entries are distinct pairs of an event and a player, with the player's games and sites there
     n_players = int(max(played.white.max(initial=0), played.black.max(initial=0))) + 1
     event_player_pairs = np.tile(event_of_game, 2) * np.int64(n_players)
-    event_player_pairs += np.concatenate([played.white, played.black])
-    entries, entry, games = np.unique(event_player_pairs, return_inverse=True, return_counts=True)
-    visits = np.unique(entry * np.int64(n_texts) + np.tile(played.site, 2))
+    event_player_pairs += np.concatenate([played.white[games], played.black[games]])
+    entries, entry, entry_games = np.unique(event_player_pairs, return_inverse=True, return_counts=True)
+    visits = np.unique(entry * np.int64(n_texts) + np.tile(played.site[games], 2))
     sites = np.bincount(visits // n_texts, minlength=len(entries))
-    has_several_games = games > 1
+    has_several_games = entry_games > 1
     event = entries[has_several_games] // n_players
 
     def total(values: Places | Mask) -> Places:
@@ -73,7 +76,6 @@ def _tours(played: PlayedGames) -> Mask:
 
     n_travellers = total(sites > 1)
     half_travel = n_travellers >= _TRAVELLERS * total(has_several_games)
-    few_games_a_site = total(games) <= _GAMES_A_SITE * total(sites)
-    tours = has_text & (n_travellers > 0) & half_travel & few_games_a_site
-    tours_of_game: Mask = tours[event_of_game]
-    return tours_of_game
+    few_games_a_site = total(entry_games) <= _GAMES_A_SITE * total(sites)
+    moving: Places = events[has_text & (n_travellers > 0) & half_travel & few_games_a_site]
+    return moving

@@ -135,13 +135,15 @@ def find_events(played: PlayedGames) -> Events:
     is_complete = np.repeat(known.is_complete, np.diff(entries.starts))
     entries = replace(entries, rank=np.where(is_complete, entries.rank, 0))
     folded_names = fold_all([f"{year} {name}" for year, name in names])
+    one_met_all = _where_one_met_all(entries)
+    has_handicaps = np.bincount(of_game[games], played.offset[games] != 0.0, len(names)) > 0
     rows = []
     for event, ((year, name), folded) in enumerate(zip(names, folded_names, strict=True)):
-        event_entries = entries.of(event)
-        offsets = played.offset[games[rows_of(starts, event)]]
-        kind = _exhibition(folded, entries.played[event_entries], has_handicaps=bool(offsets.any()))
+        kind = _exhibition(
+            folded, one_met_all=bool(one_met_all[event]), has_handicaps=bool(has_handicaps[event])
+        )
         if kind:
-            entries.is_contest[event_entries] = False
+            entries.is_contest[entries.of(event)] = False
         rows.append(
             Event(
                 name, year, folded, n_games[event], kind,
@@ -152,13 +154,21 @@ def find_events(played: PlayedGames) -> Events:
     return Events(rows, of_game, games, starts, entries)
 
 
-def _exhibition(folded: str, played: Array, *, has_handicaps: bool) -> str:
+def _where_one_met_all(entries: EventEntries) -> Mask:
+    """Mask of the events of three players or more where one of them had a part in all games."""
+    n_players = np.diff(entries.starts)
+    if not len(n_players):
+        return np.zeros(0, np.bool_)
+    most = np.maximum.reduceat(entries.played, entries.starts[:-1])
+    total = np.add.reduceat(entries.played, entries.starts[:-1])
+    return np.asarray((n_players > 2) & (2.0 * most == total))
+
+
+def _exhibition(folded: str, *, one_met_all: bool, has_handicaps: bool) -> str:
     """The set of exhibitions that an event belongs to by its name; empty for a contest.
 
     Blindfold games are an exhibition where one player met several others; odds with a known handicap are none.
-    `played`: games of each player.
     """
-    one_met_all = len(played) > 2 and 2 * played.max() == played.sum()
     for kind in EXHIBITIONS:
         if (kind == "blindfold" and not one_met_all) or (kind == "odds" and has_handicaps):
             continue
