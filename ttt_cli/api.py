@@ -253,10 +253,10 @@ def events(
     `pattern`: parts of the name. `since`, `until`: years. `by`: order, `games`, `strength` or `date`. `min_players`:
     None for 6 in the order of strength, else any. `number` None: all.
     """
-    from ttt_cli.views.events import event_rows
+    from ttt_cli.views.events import EventSelection, event_rows
 
-    limits = {"since": since, "until": until, "min_players": min_players, "number": number}
-    return _frame(event_rows(_opened(run), pattern, by=by, **limits))
+    selection = EventSelection(pattern, since, until, by, min_players, number)
+    return _frame(event_rows(_opened(run), selection))
 
 
 def event(run: Run | str | os.PathLike[str], name: str, at: int | None = None) -> DataFrame:

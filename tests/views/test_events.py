@@ -10,7 +10,7 @@ from tests.support.cases import each
 from tests.views.report.site.conftest import TOLD, Told, run_of
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.event import event_game_rows, standing_rows
-from ttt_cli.views.events import event_rows
+from ttt_cli.views.events import EventSelection, event_rows
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.rows import Rows
 
@@ -20,7 +20,7 @@ def column(rows: Rows, name: str) -> list:
 
 
 def test_events_have_dates_players_strength_and_winner() -> None:
-    rows = list(event_rows(run_of(TOLD), by="date").records())
+    rows = list(event_rows(run_of(TOLD), EventSelection(by="date")).records())
     skills = run_of(TOLD).skills().set_index(["player", "period"])["mean"]
     assert rows[0] == {
         "event": "New York USA 1857", "from": "1857", "to": "1857", "games": 2, "players": 2,
@@ -38,7 +38,7 @@ def test_those_of_equal_points_share_the_first_place_and_exhibitions_have_no_win
         ("1900", "a", "b", "1/2-1/2", "Cup", "", ""),
         *[("1901", "a", name, "1-0", "Simul", "", "") for name in "bcd"],
     ]
-    assert column(event_rows(run_of(told), by="date"), "winner") == ["a; b", ""]
+    assert column(event_rows(run_of(told), EventSelection(by="date")), "winner") == ["a; b", ""]
 
 
 @each(
@@ -57,13 +57,14 @@ def test_those_of_equal_points_share_the_first_place_and_exhibitions_have_no_win
     ],
 )
 def test_events_are_limited_and_ordered(limits: dict, expected: list[str]) -> None:
-    rows = event_rows(run_of(TOLD), **limits)
+    rows = event_rows(run_of(TOLD), EventSelection(**limits))
     assert column(rows, "event") == expected
 
 
 def test_an_order_by_strength_says_that_it_is_of_large_events() -> None:
     assert (
-        event_rows(run_of(TOLD), by="strength").title[0] == "0 of 0 events of at least 6 players, by strength"
+        event_rows(run_of(TOLD), EventSelection(by="strength")).title[0]
+        == "0 of 0 events of at least 6 players, by strength"
     )
 
 

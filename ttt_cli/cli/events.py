@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.options import RunQuery, query_options, years_options
+from ttt_cli.cli.options import RunQuery, number_option, query_options, years_options
 
 
 @click.command("events")
@@ -21,9 +21,7 @@ from ttt_cli.cli.options import RunQuery, query_options, years_options
     metavar="N",
     help="Only events of at least N players; default 6 with --by strength, else any.",
 )
-@click.option(
-    "-n", "--number", type=click.IntRange(min=0), default=20, help="Number of events; default 20, 0 for all."
-)
+@number_option("events")
 @query_options
 def command(
     query: RunQuery,
@@ -32,18 +30,14 @@ def command(
     until: int | None,
     by: str,
     min_players: int | None,
-    number: int,
+    number: int | None,
 ) -> None:  # fmt: skip
     """List the events of a run: when and where, games, players, how strong, and who won.
 
     WORDS are parts of the name; accents and case are ignored: `ttt events petersburg --to 1914`.
     """
-    from ttt_cli.views.events import event_rows
+    from ttt_cli.views.events import EventSelection, event_rows
 
+    selection = EventSelection(" ".join(pattern), since, until, by, min_players, number)
     with query.open() as run:
-        query.show(
-            event_rows(
-                run, " ".join(pattern), since=since, until=until, by=by, min_players=min_players,
-                number=number or None,
-            )
-        )  # fmt: skip
+        query.show(event_rows(run, selection))

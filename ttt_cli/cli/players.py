@@ -2,7 +2,14 @@
 
 import click
 
-from ttt_cli.cli.options import RunQuery, columns_option, query_options, where_option, years_options
+from ttt_cli.cli.options import (
+    RunQuery,
+    columns_option,
+    number_option,
+    query_options,
+    where_option,
+    years_options,
+)
 
 
 @click.command("players")
@@ -11,9 +18,7 @@ from ttt_cli.cli.options import RunQuery, columns_option, query_options, where_o
 @click.option(
     "--min-games", type=click.FloatRange(min=0), default=0, help="Only players with at least this many games."
 )
-@click.option(
-    "-n", "--number", type=click.IntRange(min=0), default=0, help="Number of players; default 0, all."
-)
+@number_option("players", default=0)
 @where_option
 @columns_option
 @query_options
@@ -23,7 +28,7 @@ def command(
     since: int | None,
     until: int | None,
     min_games: float,
-    number: int,
+    number: int | None,
     where: str | None,
     columns: list[str],
 ) -> None:
@@ -41,7 +46,7 @@ def command(
             min_games=min_games,
             since=since,
             until=until,
-            number=number or None,
+            number=number,
             where=where,
         )
         query.show(with_fields(run, rows, columns))

@@ -4,7 +4,14 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, query_options, years_options
+from ttt_cli.cli.options import (
+    RunQuery,
+    columns_option,
+    eligible_options,
+    number_option,
+    query_options,
+    years_options,
+)
 from ttt_cli.views.records import KINDS
 
 
@@ -17,9 +24,7 @@ from ttt_cli.views.records import KINDS
     help="; ".join([f"{name}: {text}" for name, text in KINDS.items()]) + ".",
 )
 @years_options("games and periods")
-@click.option(
-    "-n", "--number", type=click.IntRange(min=0), default=20, help="Number of records; default 20, 0 for all."
-)
+@number_option("records")
 @eligible_options
 @columns_option
 @query_options
@@ -28,7 +33,7 @@ def command(
     kind: str,
     since: int | None,
     until: int | None,
-    number: int,
+    number: int | None,
     limits: dict[str, Any],
     columns: list[str],
 ) -> None:  # fmt: skip
@@ -43,5 +48,5 @@ def command(
 
     with query.open() as run:
         chosen = eligible(run, **limits)
-        rows = record_rows(run, kind, chosen, since=since, until=until, number=number or None)
+        rows = record_rows(run, kind, chosen, since=since, until=until, number=number)
     query.show(with_fields(run, rows, columns))

@@ -4,7 +4,14 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, query_options_by_category, refuse
+from ttt_cli.cli.options import (
+    RunQuery,
+    columns_option,
+    eligible_options,
+    number_option,
+    query_options_by_category,
+    refuse,
+)
 
 
 @click.command("top")
@@ -27,9 +34,7 @@ from ttt_cli.cli.options import RunQuery, columns_option, eligible_options, quer
     "--matrix", is_flag=True, help="Show instead for every pair the probability that the row is stronger."
 )
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
-@click.option(
-    "-n", "--number", type=click.IntRange(min=0), default=20, help="Number of players; default 20, 0 for all."
-)
+@number_option("players")
 @click.option(
     "--by",
     type=click.Choice(("mean", "lower", "dominance")),
@@ -50,7 +55,7 @@ def command(
     leaders: bool,
     matrix: bool,
     each: bool,
-    number: int,
+    number: int | None,
     by: str,
     seed: int | None,
     limits: dict[str, Any],
@@ -91,24 +96,23 @@ def command(
         (f"--by {by} goes with rankings and --peak", by != "mean" and (leaders or years)),
     )
     seed = SEED if seed is None else seed
-    most = number or None
     with query.open() as run:
         eligible_players = eligible(run, **limits)
         if matrix:
             from ttt_cli.views.superiority import superiority_of_field
 
-            query.show(superiority_of_field(run, at, eligible_players, most, numbered=query.titled))
+            query.show(superiority_of_field(run, at, eligible_players, number, numbered=query.titled))
             return
         if leaders and each:
             rows = leader_rows(run, eligible_players, seed)
         elif leaders:
             rows = reign_rows(run, eligible_players, seed)
         elif years:
-            rows = best_years(run, eligible_players, years, most)
+            rows = best_years(run, eligible_players, years, number)
         elif by == "dominance" and peak:
-            rows = most_dominant(run, eligible_players, most)
+            rows = most_dominant(run, eligible_players, number)
         elif peak:
-            rows = peaks(run, eligible_players, most, by, peak_games or 0)
+            rows = peaks(run, eligible_players, number, by, peak_games or 0)
         else:
-            rows = ranking(run, at, eligible_players, most, seed, by)
+            rows = ranking(run, at, eligible_players, number, seed, by)
     query.show(with_fields(run, rows, columns))

@@ -132,12 +132,12 @@ def _entries_in(text: str, path: str, first_line: int = 1) -> Iterator[_Entry]:
             yield entry
 
 
-class _Row(NamedTuple):
+class _AliasRow(NamedTuple):
     line: int
     cells: list[str]
 
 
-def _rows_in(text: str, path: str, first_line: int = 1) -> Iterator[_Row]:
+def _rows_in(text: str, path: str, first_line: int = 1) -> Iterator[_AliasRow]:
     """Yield rows that are neither empty nor comments. Raises DataError for malformed quotes."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, first_line):
@@ -148,7 +148,7 @@ def _rows_in(text: str, path: str, first_line: int = 1) -> Iterator[_Row]:
         except csv.Error as error:
             hint = "write names with a comma in double quotes"
             raise DataError(f"cannot be read: {error}", where=f"{path}:{number}", hint=hint) from error
-        yield _Row(number, cells)
+        yield _AliasRow(number, cells)
 
 
 class _TableColumns(NamedTuple):
@@ -169,7 +169,7 @@ def _table_columns(header: Sequence[str]) -> _TableColumns | None:
     return _TableColumns(spelling[0], name[0], status)
 
 
-def _table_entry(row: _Row, columns: _TableColumns, where: str) -> _Entry:
+def _table_entry(row: _AliasRow, columns: _TableColumns, where: str) -> _Entry:
     """The entry in a row of a table. Raises DataError for a short row."""
     cells = row.cells
     if len(cells) <= max(columns.spelling, columns.name):
@@ -180,7 +180,7 @@ def _table_entry(row: _Row, columns: _TableColumns, where: str) -> _Entry:
     return _Entry(row.line, _single_blanks(cells[columns.name]), clean_name(cells[columns.spelling]), status)
 
 
-def _list_entries(row: _Row, where: str) -> list[_Entry]:
+def _list_entries(row: _AliasRow, where: str) -> list[_Entry]:
     """The entries in a line `main,synonym,...`. Raises DataError without a synonym, or with several limits."""
     statuses = [match[1] for cell in row.cells if (match := _STATUS.fullmatch(cell))]
     ranges = [match[1] for cell in row.cells if (match := _YEARS.fullmatch(cell))]

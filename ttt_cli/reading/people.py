@@ -53,7 +53,7 @@ class PeopleFile:
         return [row[index] for row in self.values]
 
 
-class _Row(NamedTuple):
+class _PeopleRow(NamedTuple):
     line: int
     cells: list[str]
 
@@ -99,16 +99,16 @@ def _content(source: Input) -> bytes:
     return bytes(content)
 
 
-def _csv_rows(content: bytes) -> list[_Row]:
+def _csv_rows(content: bytes) -> list[_PeopleRow]:
     """The rows of a CSV, with commas, semicolons or tabs as its first line has most of; empty ones are left out."""
     text = decode(strip_mark(content))
     first_line = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=first_line.count)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
-    return [_Row(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    return [_PeopleRow(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
 
 
-def _parquet_rows(content: bytes, name: str) -> list[_Row]:
+def _parquet_rows(content: bytes, name: str) -> list[_PeopleRow]:
     """The rows of a Parquet file as texts, its header first. Raises DataError if it cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -120,8 +120,8 @@ def _parquet_rows(content: bytes, name: str) -> list[_Row]:
     columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
     rows = zip(*columns, strict=True)
     return [
-        _Row(0, list(table.column_names)),
-        *(_Row(line, list(cells)) for line, cells in enumerate(rows, 1)),
+        _PeopleRow(0, list(table.column_names)),
+        *(_PeopleRow(line, list(cells)) for line, cells in enumerate(rows, 1)),
     ]
 
 

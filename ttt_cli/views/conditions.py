@@ -50,7 +50,7 @@ def find_conditions(run: Run, written: Sequence[str]) -> Conditions:
             of_a += points[name] * _difference(name, value)
             continue
         of_sides = bool(run.select(_HAS_SIDES, [ids[name]])[1][0][0])
-        values = [known for (known,) in run.select(_VALUES, [ids[name]])[1] if known]
+        values = [value_there for (value_there,) in run.select(_VALUES, [ids[name]])[1] if value_there]
         if not of_sides:
             advantage += _points_of(name, value, values, points)
             continue

@@ -26,7 +26,7 @@ _SCORES: Final = "0=1"  # by outcome: loss, draw, win
 _SIGNS: Final = "-=+"
 
 
-class Standing(NamedTuple):
+class EventStanding(NamedTuple):
     """What a player did in an event.
 
     `number`: position in the table. `results`: against the players of the table in their order where nearly everybody
@@ -48,7 +48,7 @@ class Standing(NamedTuple):
     skill: float
 
 
-STANDING_COLUMNS: Final[tuple[Column[Standing], ...]] = (
+STANDING_COLUMNS: Final[tuple[Column[EventStanding], ...]] = (
     Column("no", "", "position in the table", each(lambda row: row.number)),
     Column("player", "", "name", each(lambda row: row.player)),
     Column(
@@ -125,8 +125,8 @@ def find_event(data: EventData, name: str, at: int | None = None) -> int:
         if called in (sorted(events[index].folded.split()), sorted(fold(events[index].name).split()))
     ]
     candidates = sorted(same or candidates, key=lambda index: (-events[index].games, events[index].year))
-    first, *others = candidates
-    if others and events[first].games < DOMINANCE * events[others[0]].games:
+    first, *next_ones = candidates
+    if next_ones and events[first].games < DOMINANCE * events[next_ones[0]].games:
         listed = [
             f"{events[index].title} ({counted(events[index].games, 'game')})"
             for index in candidates[:_LISTED]
@@ -152,7 +152,7 @@ def _when(summary: EventSummary) -> str:
     return summary.first if summary.first == summary.last else f"{summary.first} to {summary.last}"
 
 
-def _standings(data: EventData, index: int) -> list[Standing]:
+def _standings(data: EventData, index: int) -> list[EventStanding]:
     people, played, events = data
     rows = events.entries.of(index)
     entries = events.entries
@@ -164,7 +164,7 @@ def _standings(data: EventData, index: int) -> list[Standing]:
     standings = []
     for number, entry in enumerate(indices.tolist()):
         standings.append(
-            Standing(
+            EventStanding(
                 number + 1, people.rows[entries.player[entry]].name, results[number], float(entries.points[entry]),
                 float(expected[number]), finite(float(means[number])), finite(float(sds[number])),
                 clean_score(float(entries.points[entry]), float(entries.played[entry])),

@@ -51,47 +51,56 @@ def read_events(run: Run) -> EventData:
     return EventData(read_people(run), played, find_events(played))
 
 
-def event_rows(
-    run: Run,
-    pattern: str = "",
-    *,
-    since: int | None = None,
-    until: int | None = None,
-    by: str = "games",
-    min_players: int | None = None,
-    number: int | None = None,
-) -> Rows:
-    """Events with `EVENT_COLUMNS`, those first that are first in an order of `ORDERS`.
+class EventSelection(NamedTuple):
+    """Which events are listed, and in which order.
 
-    `pattern`: words of the name, accents and case aside. `since`, `until`: years. `min_players`: None for
-    `FEWEST_PLAYERS` in the order of strength, else any. `number` None: all.
+    `pattern`: words of the name, accents and case aside. `since`, `until`: years (None: any). `by`: an order of
+    `ORDERS`. `min_players`: None for `FEWEST_PLAYERS` in the order of strength, else any. `number`: the first of the
+    order (None: all).
     """
-    if min_players is None:
-        min_players = FEWEST_PLAYERS if by == "strength" else 0
+
+    pattern: str = ""
+    since: int | None = None
+    until: int | None = None
+    by: str = "games"
+    min_players: int | None = None
+    number: int | None = None
+
+    @property
+    def least_players(self) -> int:
+        """The participants that an event has at least."""
+        if self.min_players is not None:
+            return self.min_players
+        return FEWEST_PLAYERS if self.by == "strength" else 0
+
+
+def event_rows(run: Run, selection: EventSelection) -> Rows:
+    """The events of a selection, with `EVENT_COLUMNS`."""
+    least_players = selection.least_players
     with run:
         people, played, events = read_events(run)
         matching = np.flatnonzero(
-            _matches(events, pattern, since, until) & (np.diff(events.entries.starts) >= min_players)
+            _matches(events, selection) & (np.diff(events.entries.starts) >= least_players)
         )
         measure = -np.diff(events.starts).astype(np.float64)
-        if by == "strength":
+        if selection.by == "strength":
             measure = -mean_skills(events, played)
-        elif by == "date":
+        elif selection.by == "date":
             measure = np.array(
                 [played.days[events.games_of(event)].min() for event in range(len(events.rows))]
             )
-        order = matching[np.argsort(measure[matching], kind="stable")][:number]
+        order = matching[np.argsort(measure[matching], kind="stable")][: selection.number]
         summaries = summarise_events(events, played, people, order)
-        few = f" of at least {min_players} players" if min_players else ""
-        heading = f"{len(order):,} of {len(matching):,} events{few}, by {by}"
+        few = f" of at least {least_players} players" if least_players else ""
+        heading = f"{len(order):,} of {len(matching):,} events{few}, by {selection.by}"
         return build_rows(run, EVENT_COLUMNS, summaries, (heading, run_line(run)))
 
 
-def _matches(events: Events, pattern: str, since: int | None, until: int | None) -> Mask:
-    """Mask of the events whose name has all words of a pattern, in some years."""
-    words = fold(pattern).split() or pattern.split()
-    first = -np.inf if since is None else since
-    last = np.inf if until is None else until
+def _matches(events: Events, selection: EventSelection) -> Mask:
+    """Mask of the events whose name has all words of the pattern, in the years."""
+    words = fold(selection.pattern).split() or selection.pattern.split()
+    first = -np.inf if selection.since is None else selection.since
+    last = np.inf if selection.until is None else selection.until
     matches = [
         first <= event.year <= last and all(word in event.folded for word in words) for event in events.rows
     ]

@@ -449,8 +449,8 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         yield f"{written:,} names became {counted(len(games.players), 'player')}: {_first_examples(pairs)}"
     if people := report.people:
         births = np.count_nonzero(~np.isnan(games.people.births(games.players)))
-        known = f"{len(games.people.values):,} of {counted(len(games.players), 'player')}"
-        yield f"{people.path}: {counted(people.rows, 'person', 'people')}, {known} known, {births:,} with a birth"
+        matched = f"{len(games.people.values):,} of {counted(len(games.players), 'player')}"
+        yield f"{people.path}: {counted(people.rows, 'person', 'people')}, {matched} known, {births:,} with a birth"
     if games.category.codes.any():
         yield f"categories: {', '.join(category_counts(games))}"
     if games.victory_margin.any():

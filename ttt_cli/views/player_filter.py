@@ -12,7 +12,7 @@ from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.name_lists import find_players
 from ttt_cli.views.people import AGE, PLAYER, RunPeople, first_period_at
 from ttt_cli.views.rows import Rows, counted
-from ttt_cli.views.where import Comparison, Condition, comparisons, parse_condition
+from ttt_cli.views.where import Condition, FieldComparison, comparisons, parse_condition
 
 _CAREERS: Final = """
 SELECT id, player, min(period_number), max(period_number) FROM spans JOIN names USING (player) GROUP BY ALL ORDER BY id
@@ -29,7 +29,7 @@ class Span(NamedTuple):
     last: int
 
 
-class _Career(NamedTuple):
+class _CareerPeriods(NamedTuple):
     """A player, and the numbers of the first and the last period with games."""
 
     id: int
@@ -85,7 +85,7 @@ def find_filter(run: Run, text: str) -> PlayerFilter:
         unknown_meet_it = condition.holds({}) is True
         spans: list[Span] = []
         in_career: list[int] = []
-        for career in [_Career(*row) for row in run.select(_CAREERS)[1]]:
+        for career in [_CareerPeriods(*row) for row in run.select(_CAREERS)[1]]:
             if career.player in people.table.values or PLAYER in mentioned:
                 met = _spans_of(people, condition, career, ages)
             else:
@@ -117,7 +117,7 @@ def _turning_ages(condition: Condition) -> list[int]:
     """The ages at which comparisons with the age may change, in order. Raises ConfigError for texts."""
     ages: set[int] = set()
     for comparison in comparisons(condition):
-        if comparison.field != AGE or not isinstance(comparison, Comparison):
+        if comparison.field != AGE or not isinstance(comparison, FieldComparison):
             continue
         for value in comparison.values:
             if isinstance(value, str):
@@ -127,7 +127,9 @@ def _turning_ages(condition: Condition) -> list[int]:
     return sorted(ages)
 
 
-def _spans_of(people: RunPeople, condition: Condition, career: _Career, ages: Sequence[int]) -> list[Span]:
+def _spans_of(
+    people: RunPeople, condition: Condition, career: _CareerPeriods, ages: Sequence[int]
+) -> list[Span]:
     """The periods in which a player meets a condition that changes at these ages."""
     facts: dict[str, str | float | None] = {PLAYER: career.player}
     for name in people.table.fields:

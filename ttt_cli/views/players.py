@@ -57,7 +57,7 @@ GROUP BY period HAVING sum(weight) > 0
 """
 
 
-class Played(NamedTuple):
+class GameOfPlayer(NamedTuple):
     """One game from a player's side. `result`: 0 lost, 1 drawn, 2 won; `chance`: the model's probabilities.
 
     `strength` and `opponent_strength` are the players' rows of skills in the game's period.
@@ -84,7 +84,7 @@ class Played(NamedTuple):
 
 
 class _GameRow(NamedTuple):
-    """A row of `_SELECT`; as in `Played`, with what the model needs.
+    """A row of `_SELECT`; as in `GameOfPlayer`, with what the model needs.
 
     `given`: points added to White's strength, by handicaps and covariates. `category`: that of the skills, or empty.
     """
@@ -105,7 +105,7 @@ class _GameRow(NamedTuple):
     category: str
 
 
-def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
+def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfPlayer]:
     """A player's games, or those against one opponent, by date.
 
     Probabilities follow from the joint posterior where the run has one. It includes these games, so great results
@@ -144,7 +144,7 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
         for game, as_white in zip(games, outcomes(run.meta.model, params, white, black), strict=True):
             chance = as_white if game.is_white else as_white.turned()
             played.append(
-                Played(
+                GameOfPlayer(
                     game.period, game.date, game.is_white, game.opponent, game.result, game.weight, game.file,
                     game.line, game.strength, game.opponent_strength, game.neutral, chance,
                 )
@@ -198,7 +198,7 @@ class Tally(NamedTuple):
         return record_words(self.wins, self.draws, self.losses) if self.games else "no games"
 
 
-def tally(games: Iterable[Played]) -> Tally:
+def tally(games: Iterable[GameOfPlayer]) -> Tally:
     """Add up games."""
     games = list(games)
     losses, draws, wins = (
@@ -212,7 +212,7 @@ def tally(games: Iterable[Played]) -> Tally:
 
 
 def record_rows(
-    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = _COLOURS
 ) -> Rows:
     """One row per period for both colours, and one for each colour that was played.
 
@@ -241,7 +241,7 @@ def record_words(wins: float, draws: float, losses: float) -> str:
 
 
 def upset_rows(
-    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = _COLOURS
 ) -> Rows:
     """Wins with an expected score below a half, the least likely win first.
 
@@ -269,7 +269,7 @@ class PeriodTally(NamedTuple):
         return self.sums.points - self.sums.expected
 
 
-def best_period(games: Sequence[Played]) -> PeriodTally | None:
+def best_period(games: Sequence[GameOfPlayer]) -> PeriodTally | None:
     """The period with the most points above expectation; None without games."""
     by_period = groupby(games, lambda game: game.period)
     tallies = [PeriodTally(period, tally(played)) for period, played in by_period]

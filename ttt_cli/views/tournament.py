@@ -115,7 +115,7 @@ class Simulation:
         return ranks
 
 
-class Played(NamedTuple):
+class TournamentResults(NamedTuple):
     """Results of all tournaments, shape (samples, players) each.
 
     `half_points`: scored; None in a knockout. `rank`: places, 0 the first, equal scores by lot. `is_alone`: whether
@@ -127,7 +127,7 @@ class Played(NamedTuple):
     is_alone: Mask
 
 
-def play_round_robin(simulation: Simulation, games: int) -> Played:
+def play_round_robin(simulation: Simulation, games: int) -> TournamentResults:
     """Everybody meets everybody in so many games."""
     score = np.zeros((simulation.size, simulation.n_players), np.int64)
     for first in range(simulation.n_players):
@@ -139,7 +139,7 @@ def play_round_robin(simulation: Simulation, games: int) -> Played:
     return _by_score(simulation, score)
 
 
-def play_swiss(simulation: Simulation, rounds: int, games: int) -> Played:
+def play_swiss(simulation: Simulation, rounds: int, games: int) -> TournamentResults:
     """Players of nearly equal scores meet, an opponent of before only where no other is left.
 
     With an odd number the last player who has not had it gets a bye, a point for each game.
@@ -175,7 +175,7 @@ def play_swiss(simulation: Simulation, rounds: int, games: int) -> Played:
     return _by_score(simulation, score)
 
 
-def play_knockout(simulation: Simulation, games: int) -> Played:
+def play_knockout(simulation: Simulation, games: int) -> TournamentResults:
     """Neighbours in the list meet, then the winners; who loses in the same round shares places by lot.
 
     A match that is drawn is decided by games until one is not drawn.
@@ -195,14 +195,14 @@ def play_knockout(simulation: Simulation, games: int) -> Played:
             winners.append(winner)
         alive = np.stack(winners, axis=1)
     rank = simulation.ranks(won.astype(np.float64))
-    return Played(None, rank, rank == 0)
+    return TournamentResults(None, rank, rank == 0)
 
 
-def _by_score(simulation: Simulation, score: Places) -> Played:
+def _by_score(simulation: Simulation, score: Places) -> TournamentResults:
     highest = score.max(axis=1, keepdims=True)
     is_first = score == highest
     is_alone = is_first & (is_first.sum(axis=1, keepdims=True) == 1)
-    return Played(score, simulation.ranks(score.astype(np.float64)), is_alone)
+    return TournamentResults(score, simulation.ranks(score.astype(np.float64)), is_alone)
 
 
 def tournament_rows(
@@ -296,8 +296,8 @@ def _simulation(run: Run, entrants: Entrants, samples: int, seed: int) -> Simula
     value, vector = np.linalg.eigh(covariance)
     root = vector * np.sqrt(np.maximum(value, 0.0))
     skill = means + rng.standard_normal((samples, len(means))) @ root.T
-    further = [name for name in strengths[0] if name.startswith("draw_margin")]
-    margins = {name: np.array([strength[name] for strength in strengths]) for name in further}
+    margin_names = [name for name in strengths[0] if name.startswith("draw_margin")]
+    margins = {name: np.array([strength[name] for strength in strengths]) for name in margin_names}
     params = params_in(run, max(entrant.period for entrant in entrants.players))
     return Simulation(predictor(run), params, skill, margins, rng)
 

@@ -43,7 +43,7 @@ Facts = Mapping[str, str | float | None]  # of a player, by field; None: not kno
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FieldComparison:
     """Whether a field compares so with one of some values: true, false, or None where either is not known."""
 
     field: str
@@ -109,10 +109,10 @@ class AnyOf:
         return None if None in truths else False
 
 
-Condition = Comparison | IsUnknown | Not | AllOf | AnyOf
+Condition = FieldComparison | IsUnknown | Not | AllOf | AnyOf
 
 
-def comparisons(condition: Condition) -> Iterator[Comparison | IsUnknown]:
+def comparisons(condition: Condition) -> Iterator[FieldComparison | IsUnknown]:
     """The comparisons in a condition."""
     match condition:
         case Not(part):
@@ -134,8 +134,8 @@ def _compare(value: str | float | None, operator: str, literal: Literal) -> bool
     below, equal, above = _ORDERS[operator]
     if isinstance(literal, str):
         text = str(value).casefold()
-        other = literal.casefold()
-        return below if text < other else above if text > other else equal
+        compared_with = literal.casefold()
+        return below if text < compared_with else above if text > compared_with else equal
     number = _number_in(value) if isinstance(value, str) else value
     if math.isnan(number):
         return None
@@ -256,14 +256,14 @@ class _Parser:
             while self._accept(","):
                 values.append(self._value())
             self._expect(")")
-            comparison = Comparison(field, "=", tuple(values))
+            comparison = FieldComparison(field, "=", tuple(values))
             return Not(comparison) if negated else comparison
         if negated:
             raise self._error("'in'")
         operator = self._accept(*_ORDERS, "<>")
         if operator is None:
             raise self._error("=, !=, <, <=, >, >=, in or is")
-        return Comparison(field, "!=" if operator == "<>" else operator, (self._value(),))
+        return FieldComparison(field, "!=" if operator == "<>" else operator, (self._value(),))
 
     def _value(self) -> Literal:
         token = self._token

@@ -13,7 +13,7 @@ from ttt_cli.systems import ttt
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.players import (
-    Played,
+    GameOfPlayer,
     best_period,
     facts_line,
     games_of,
@@ -37,10 +37,10 @@ def run(small_run: Callable[..., Run]) -> Run:
     return small_run()
 
 
-def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> Played:
+def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> GameOfPlayer:
     """A game of a player with White."""
     own, their = {"mean": 1500.0}, {"mean": opponent}
-    return Played(period, period, True, "b", result, weight, "a.pgn", 1, own, their, False, chance)
+    return GameOfPlayer(period, period, True, "b", result, weight, "a.pgn", 1, own, their, False, chance)
 
 
 EASY, HARD = Outcome(0.8, 0.1, 0.1), Outcome(0.1, 0.2, 0.7)

@@ -77,11 +77,11 @@ def _moved(label: Label, placed: Sequence[Label], height: float, points: Sequenc
     highest = height - LINE / 2
     neighbours = [neighbour.y + step for neighbour in placed for step in (-LINE, LINE)]
     heights = [y for y in (label.y, lowest, highest, *neighbours) if lowest <= y <= highest]
-    beside = [point for point in points if label.x <= point.x <= label.x + text_width(label.text)]
-    steps = [label.y + step * _STEP for step in range(-_STEPS, _STEPS + 1)] if beside else []
+    points_in_width = [point for point in points if label.x <= point.x <= label.x + text_width(label.text)]
+    steps = [label.y + step * _STEP for step in range(-_STEPS, _STEPS + 1)] if points_in_width else []
     for y in sorted(steps, key=lambda y: abs(y - label.y)):
         moved = label._replace(y=y)
-        if lowest <= y <= highest and not moved.covers(beside) and not moved.meets(placed):
+        if lowest <= y <= highest and not moved.covers(points_in_width) and not moved.meets(placed):
             return moved
     for y in sorted(heights, key=lambda y: abs(y - label.y)):
         moved = label._replace(y=y)

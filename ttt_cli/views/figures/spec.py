@@ -38,15 +38,15 @@ _NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\
 def colours_of(count: int) -> list[str]:
     """Colours of so many players, no colour twice up to 44."""
     base = [*COLOURS, *MORE_COLOURS]
-    shades = [mixed(colour, other, share) for other, share in _SHADES for colour in base if colour != other]
+    shades = [mixed(colour, shade, share) for shade, share in _SHADES for colour in base if colour != shade]
     colours = [*dict.fromkeys([*base, *shades])]
     return [colours[index % len(colours)] for index in range(count)]
 
 
-def mixed(colour: str, other: str, share: float) -> str:
-    """A colour with a `share` of another one."""
+def mixed(colour: str, added: str, share: float) -> str:
+    """A colour with a `share` of an added one."""
     parts = [
-        round((1.0 - share) * int(colour[at : at + 2], 16) + share * int(other[at : at + 2], 16))
+        round((1.0 - share) * int(colour[at : at + 2], 16) + share * int(added[at : at + 2], 16))
         for at in (1, 3, 5)
     ]
     return "#" + "".join([f"{part:02X}" for part in parts])

@@ -81,7 +81,7 @@ def find_completeness(played: PlayedGames, of_game: Places, games: Array, starts
     """
     n_events = len(starts) - 1
     n_players = np.diff(starts)
-    known = np.bincount(of_game[of_game >= 0], played.weight[of_game >= 0], n_events)
+    known_games = np.bincount(of_game[of_game >= 0], played.weight[of_game >= 0], n_events)
     event, met = _games_of_pairs(played, of_game)
     usual = _most_frequent(event, met, n_events)
     pairs = n_players * (n_players - 1) / 2.0
@@ -94,20 +94,20 @@ def find_completeness(played: PlayedGames, of_game: Places, games: Array, starts
     fewest = np.minimum.reduceat(games, starts[:-1]) if n_events else np.zeros(0)
     equally_many = (most == fewest) & (fewest >= _FEWEST_ROUNDS)
     return Completeness(
-        possible=np.where(all_play_all, known + missing, 0.0),
+        possible=np.where(all_play_all, known_games + missing, 0.0),
         missing=missing,
         is_complete=np.where(all_play_all, missing == 0.0, equally_many),
     )
 
 
-class PairGames(NamedTuple):
+class GamesOfPairs(NamedTuple):
     """The event of every pair that met in one, and its games there; arrays of shape (pairs,)."""
 
     event: Places
     games: Array
 
 
-def _games_of_pairs(played: PlayedGames, of_game: Places) -> PairGames:
+def _games_of_pairs(played: PlayedGames, of_game: Places) -> GamesOfPairs:
     in_event = np.flatnonzero(of_game >= 0)
     first = np.minimum(played.white, played.black)[in_event].astype(np.int64)
     second = np.maximum(played.white, played.black)[in_event].astype(np.int64)
@@ -116,7 +116,7 @@ def _games_of_pairs(played: PlayedGames, of_game: Places) -> PairGames:
         (of_game[in_event] * n_players + first) * n_players + second, return_inverse=True
     )
     games: Array = np.bincount(pair_of_game, played.weight[in_event], len(pairs)).astype(np.float64)
-    return PairGames(pairs // n_players**2, games)
+    return GamesOfPairs(pairs // n_players**2, games)
 
 
 def _most_frequent(event: Places, games: Array, n_events: int) -> Array:

@@ -131,8 +131,8 @@ def find_events(played: PlayedGames) -> Events:
     games = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
     starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
     entries = _entries(played, of_game, len(names))
-    known = find_completeness(played, of_game, entries.played, entries.starts)
-    is_complete = np.repeat(known.is_complete, np.diff(entries.starts))
+    completeness = find_completeness(played, of_game, entries.played, entries.starts)
+    is_complete = np.repeat(completeness.is_complete, np.diff(entries.starts))
     entries = replace(entries, rank=np.where(is_complete, entries.rank, 0))
     folded_names = fold_all([f"{year} {name}" for year, name in names])
     one_met_all = _where_one_met_all(entries)
@@ -147,8 +147,8 @@ def find_events(played: PlayedGames) -> Events:
         rows.append(
             Event(
                 name, year, folded, n_games[event], kind,
-                possible=float(known.possible[event]), missing=float(known.missing[event]),
-                is_complete=bool(known.is_complete[event]),
+                possible=float(completeness.possible[event]), missing=float(completeness.missing[event]),
+                is_complete=bool(completeness.is_complete[event]),
             )
         )  # fmt: skip
     return Events(rows, of_game, games, starts, entries)

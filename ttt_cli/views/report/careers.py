@@ -19,7 +19,7 @@ _LEAST_GAMES: Final = 3  # against a rival, and of an event among the best
 _BEST_EVENTS: Final = 8
 
 
-class Span(NamedTuple):
+class YearsInARow(NamedTuple):
     """Years in a row, the first and the last."""
 
     first: int
@@ -64,11 +64,11 @@ def _highest_rank(book: Book, player: int) -> str:
     return f"{words}, with {mean} of {sum(chances) / len(chances):.2f}"
 
 
-def spans_of(years: list[int]) -> list[Span]:
+def spans_of(years: list[int]) -> list[YearsInARow]:
     """Ascending years as spans of years in a row."""
     starts = [years[0], *(year for before, year in pairwise(years) if year > before + 1)]
     ends = [*(before for before, year in pairwise(years) if year > before + 1), years[-1]]
-    return [Span(first, last) for first, last in zip(starts, ends, strict=True)]
+    return [YearsInARow(first, last) for first, last in zip(starts, ends, strict=True)]
 
 
 def rivals(book: Book, player: int) -> list[list[Any]]:

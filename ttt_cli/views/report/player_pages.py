@@ -54,14 +54,14 @@ def player_subject(book: Book, player: int) -> Subject:
     return Subject(address, person.name, facts, content, "record", games, summary=summary)
 
 
-class Career(NamedTuple):
+class CareerParts(NamedTuple):
     """The curve of a player and the table of years, as HTML; empty where there is too little."""
 
     curve: str
     years: str
 
 
-def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> Career:
+def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> CareerParts:
     """The curve of three years or more, which the site's script draws, and the years with games or a rank.
 
     Nothing of a few games in years without a rank. On a page of the player's own there are rivals, and many years are
@@ -72,7 +72,7 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> Career:
     rankings = book.rankings.by_year
     ranks = [rankings[year].rank.get(player) if year in rankings else None for year in years]
     if len(sides.game) <= _FEW_FOR_TABLES and not any(ranks):
-        return Career("", "")
+        return CareerParts("", "")
     name = book.people.rows[player].name
     ratings = book.published.by_year(name, book.run.meta.period) if book.published else {}
     totals = _year_totals(sides)
@@ -103,7 +103,7 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> Career:
         listed = markup.folded(
             f"{years[0]} to {years[-1]}: rank, skill and score of {len(rows)} years", listed
         )
-    return Career(curve + markup.dotted(book.published if ratings else None), listed)
+    return CareerParts(curve + markup.dotted(book.published if ratings else None), listed)
 
 
 def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
