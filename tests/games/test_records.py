@@ -18,6 +18,7 @@ from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.assemble import make_games
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import Games, games_of, no_texts, texts_of_rows
+from ttt_cli.reading.columns import CodedColumn
 
 
 def listed(games: Games) -> list[tuple[str, str, int, float]]:
@@ -273,3 +274,10 @@ def test_addresses_of_single_games_are_no_sites_unless_asked_for() -> None:
 def test_wrong_columns_are_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(handmade.games_of(handmade.RECORDS), **wrong)  # type: ignore[arg-type]
+
+
+def test_rows_of_a_column_of_one_text_have_this_text_whatever_its_number() -> None:
+    london = CodedColumn(np.broadcast_to(np.uint8(0), 3), ("London",))
+    assert list(texts_of_rows(london, np.array([0, 2]))) == ["London", "London"]
+    nothing = CodedColumn(np.broadcast_to(np.uint8(0), 0), ("London",))
+    assert list(texts_of_rows(nothing, np.zeros(0, np.int64))) == []

@@ -259,7 +259,7 @@ def texts_of_rows(column: CodedColumn[str], rows: NDArray[Any] | slice) -> Coded
     if isinstance(rows, slice) or not has_stride_0(column.codes):
         return CodedColumn(column.codes[rows], column.values)
     count = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
-    if not column.codes[:1].any():
+    if not len(column) or column.values[column.codes[0]] == "":
         return no_texts(count)
     return CodedColumn(np.broadcast_to(column.codes[:1], count), column.values)
 
@@ -314,13 +314,25 @@ def joined(first: CodedColumn[str], second: CodedColumn[str]) -> CodedColumn[str
 class Records:
     """All records of all files in the order of reading; arrays of shape (records,) unless noted otherwise.
 
-    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`, `line` is the place of each there. `date` to
-    `odds` are texts as written, `category` is the kind of game; `date_day` and `date_precision` are those of each
-    distinct date, `tally`, shape (distinct results, 3), the numbers of games that White lost, drew and won. `white` and
-    `black` index `players`, all names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where
-    they are not known) may have stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in
-    DROP_REASONS; of rejected records the other columns may mean nothing. `computer`: whether a side is a program by its
-    type or title. `problems` are oddities of single records, without what filters did; the rest is as in `Games`.
+    | name | shape | |
+    |---|---|---|
+    | files | | their reports |
+    | starts | (files + 1,) | records `starts[i]` up to `starts[i + 1]` are those of `files[i]` |
+    | line | | the place of each there |
+    | date to odds | | texts as written |
+    | category | | the kind of game |
+    | date_day, date_precision | (distinct dates,) | of each distinct date |
+    | tally | (distinct results, 3) | numbers of games that White lost, drew and won |
+    | players | | all names united |
+    | white, black | | indices of `players`, -1 where nobody is named |
+    | weight, offset, neutral, victory_margin | | as in `Games` |
+    | computer | | whether a side is a program by its type or title |
+    | moves | | a hash of the moves, 0 where they are not known |
+    | reject_code | | 0 for a record that is used, else 1 + the index in DROP_REASONS |
+    | problems | | oddities of single records, without what filters did |
+
+    `weight` to `moves` may have stride 0. Of rejected records the other columns may mean nothing. The rest is as in
+    `Games`.
     """
 
     files: tuple[FileReport, ...]
