@@ -141,7 +141,11 @@ def draw_pairings(
 
 
 def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np.int8]) -> None:
-    """Move ratings by half a Newton step towards the results, with a normal prior."""
+    """Move ratings towards the results, in place.
+
+    A rating moves by s / (p + 2 i): s and i are slope and information of its games by the logistic curve, p is the
+    precision of a normal prior around the rating. The 2 is for the opponents, who move at the same time.
+    """
     steep = _LOGISTIC / (math.sqrt(2.0) * plan.beta)
     expected = 1.0 / (1.0 + np.exp(-steep * (rating[white] - rating[black] + plan.advantage)))
     residual = steep * (outcome / 2.0 - expected)
@@ -159,6 +163,7 @@ def _draw_opponents(
     bound: Array, activity: Array, player: Places, left: Places, right: Places, rng: np.random.Generator
 ) -> Places:
     """Opponents within [left, right), drawn in proportion to activity."""
+    # a point among the intervals of all but the player, whose own is skipped
     point = bound[left] + rng.random(len(player)) * (bound[right] - bound[left] - activity[player])
     point += np.where(point >= bound[player], activity[player], 0.0)
     opponent = _interval_of(bound, point, left, right)

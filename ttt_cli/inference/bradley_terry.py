@@ -90,6 +90,8 @@ def leave_one_out(
     curvature = -won * up * (1.0 - up) - lost * down * (1.0 - down)
     variance: Array = information.variances[white] + information.variances[black]
     variance -= 2.0 * information.covariances(white, black)
+    # A game of weight w, with slope s and curvature c (negative) of its log probability at the difference d, whose
+    # variance is v: without it 1 / v' = 1 / v + w c, and d' = d - v' w s.
     cavity_variance = variance / (1.0 + removed_weight * curvature * variance)
     cavity_mean = difference - cavity_variance * removed_weight * score
     points = np.linspace(-REACH, REACH, POINTS)
@@ -103,9 +105,10 @@ def leave_one_out(
 
 # Largest slope at a maximum, in games: expected scores are right to this.
 GRADIENT_TOL: Final = 1e-8
-# Points. With a larger tolerance than this only the length of the next step decides on convergence.
+# Points. With a larger tolerance than this only the length of the next step decides on convergence: it must be below
+# COARSE_STEP_TOL.
 COARSE_TOL: Final = 0.1
-# Points. It must then be below this, so that different starts agree to 1e-7 nats a game.
+# Points: so few that different starts agree to 1e-7 nats a game.
 COARSE_STEP_TOL: Final = 0.01
 # Relative accuracy of the first Newton steps; later ones are as accurate as the slopes are small.
 NEWTON_ACCURACY: Final = 1e-2
@@ -241,8 +244,9 @@ class _Moved(NamedTuple):
 
 
 def _line_search(posterior: LogDensity, start: Array, value: float, step: Array) -> _Moved:
-    """Halve the step until the density, which is concave, does not fall along it; `value` is that at `start`.
+    """Halve the step until it ends no lower than it began and not far beyond the maximum along it.
 
+    The density is concave; `value` is that at `start`. Not far: at the end it falls at most half as steeply as it rose.
     The gradient of the posterior is then that at the new ratings.
     """
     least = value - ROUNDING * abs(value)

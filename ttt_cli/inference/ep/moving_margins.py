@@ -161,7 +161,7 @@ class SliceMargins:
 
     `margin` is the same array as `PairGames.rule.margin`: `apply` changes it in place. `period_year` (periods,) is the
     index of each period's year among `years`. With margins per player, theta moves the prior means of newcomers'
-    margins (`debuts`), and `margin` stays at `play.margin`.
+    margins (`debuts`) instead of `margin`, which then follows strength alone.
     """
 
     def __init__(
@@ -246,7 +246,8 @@ class SliceMargins:
         by_mean = slopes.by_mean[self.debuts.variable]
         by_variance = slopes.by_variance[self.debuts.variable]
         margin = by_year[year]
-        # minus the second derivative in the mean, by the heat equation
+        # By the heat equation the slope of Z in the variance is half its second derivative in the mean. With the slopes
+        # m and v of log Z in mean and variance, its second derivative in the mean is 2 v - m^2; this is minus that.
         curvature = by_mean**2 - 2.0 * by_variance
         information = margin**2 * np.maximum(curvature, 0.0)
         return YearScores(
@@ -361,7 +362,7 @@ class MovingMargins:
         return {STATE: self.walk.theta} if self._drift else {}
 
     def extrapolate(self, margins: MarginsOfSlices, start: Fit) -> None:
-        """Move theta as joint propagation did in an earlier fit."""
+        """Move theta as joint propagation did in an earlier fit, whose state has theta before it, too (`INITIAL`)."""
         joint = start.state.get(STATE)
         initial = start.state.get(f"{INITIAL} {STATE}")
         theta = self.walk.theta
@@ -534,7 +535,11 @@ class MovingMargins:
             self.walk.step(score, games * slope**2 / (draw * (1.0 - draw)))
 
     def _first_steps_of_newcomers(self) -> None:
-        """Towards the maximum of the newcomers' log Phi(margin / sd): their margins are positive."""
+        """Towards the maximum of the newcomers' log Phi(z), z = margin / sd: their margins are positive.
+
+        With h = phi(z) / Phi(z), its derivative in theta is z h, and minus the second one z^2 h (h + z) - z h. The
+        information is the first term, which is positive.
+        """
         from scipy.special import log_ndtr
 
         timeline = self._timeline

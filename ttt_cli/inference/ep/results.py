@@ -83,7 +83,8 @@ def node_beliefs(state: SliceState) -> Array:
     quantities = state.parts.quantities
     beliefs = _variable_beliefs(state, quantities)
     # The node before is in another slice. With the variances v here, q of the step and u there without this node and
-    # what follows, the covariance is v u / (u + q); and as forward is the message after the step, 1 / (u + q):
+    # what follows, the covariance is v u / (u + q). The message after the step, forward, has the precision 1 / (u + q):
+    # so u / (u + q) is 1 - q forward.
     first = state.segments.first[state.segments.past]
     share = 1.0 - state.chains.variance[first] * state.messages.forward[first, 0]
     beliefs[2, first] = share * beliefs[1, first] ** 2
@@ -120,7 +121,7 @@ def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) 
 
     Overwrites the residual of a solution.
     """
-    image = np.zeros_like(x)
+    image = np.zeros_like(x)  # (A - M) x
     add_couplings(state, x, image)
     if newcomers and state.newcomers:
         state.newcomers.add_shared(newcomers.shared(state.newcomers.total(x)), x, image)

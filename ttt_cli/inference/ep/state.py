@@ -102,7 +102,8 @@ class SliceState:
             self, parts=self.parts.in_one_thread(), workspace=self.workspace.for_another_solution()
         )
 
-    # What draw margins follow (`moving_margins.WholePosterior`)
+    # What draw margins follow (`moving_margins.WholePosterior`). Games of both kinds are those between two players and
+    # those in categories; the functions of both are in `category_margins`.
 
     @property
     def rule(self) -> Rule:
@@ -160,19 +161,19 @@ class SliceState:
         )
 
     def apply_margins(self, by_year: Array) -> float:
-        """Set the draw margins of games or newcomers; the largest move, points."""
+        """Set the draw margins of games of both kinds, or of newcomers; the largest move, points."""
         return apply_margins(self, by_year)
 
     def follow_strength(self, level: Array, by_year: Array) -> float:
-        """Update the strengths of games above the levels of years; the largest move of a margin, points."""
+        """Update strengths of games of both kinds above the levels of years; the largest move of a margin, points."""
         return follow_strength(self, level, by_year)
 
     def strengths(self) -> YearStrengths:
-        """Strengths of the players of each year."""
+        """Strengths of the players of each year, in games of both kinds."""
         return strengths(self)
 
     def margin_scores(self, by_year: Array) -> YearScores:
-        """Scores of each year's log margin."""
+        """Scores of each year's log margin, by games of both kinds or newcomers."""
         return margin_scores(self, by_year)
 
 

@@ -135,6 +135,7 @@ class Propagation:
         ends = self._end(margins.unsmoothed)
         moved = max(*(end.largest for end in ends), margins.move.largest)
         ahead = max(*(end.ahead for end in ends), margins.move.ahead)
+        # for the end of the next sweep
         has_earlier_moves = self._last_move != 0.0
         self._decay = DECAY if has_earlier_moves else 0.0
         self._last_move = moved
