@@ -79,6 +79,7 @@ def find_mentions(
     n_mentions = len(mentions.name)
     times = np.add(counts_of(sides.white, n_mentions), counts_of(sides.black, n_mentions))
     occurs = times > 0
+    # mentions that do not occur get numbers, too, which nobody uses: not -1, since `narrow` takes none below 0
     number = narrow(first + np.maximum(np.cumsum(occurs) - 1, 0))
     return FoundMentions(
         _mentions_at(mentions._replace(times=times), occurs),
@@ -338,7 +339,8 @@ def _number_groups(player_keys: Sequence[str], main_keys: Iterable[str]) -> _Num
 def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list[str]:
     """The key of each name's player.
 
-    A redirect to another key is ignored if that key is nobody's own and not that of a main name in the alias file.
+    A redirect leads to the key of a main name in the alias file, or to one that a spelling has and is not redirected
+    from; any other redirect is ignored.
     """
     if not keys.aliases.names and not keys.with_comma:
         return own_keys

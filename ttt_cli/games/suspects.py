@@ -385,7 +385,8 @@ def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, 
     |---|---|---|
     | an initial | any | none suffice |
     | three or more letters | the same | 1 |
-    | others | any other | 3 |
+    | three or more letters | another | 3 |
+    | two letters, or none | any | 3 |
 
     Else the least number of two tables counts. If the main name has at least as many given names as the synonym, and
     surnames are equal (`_needed_for_abbreviation`):

@@ -129,7 +129,10 @@ def merge_games(
 def _oriented(
     timeline: Timeline, sides: NDArray[np.int8], covariates: Array, *, colours: bool
 ) -> OrientedGames:
-    """Games with the smaller node first where colours do not count or are unknown, else with White first."""
+    """Games with the smaller node first where colours do not count, are unknown or say nothing, on neutral ground.
+
+    All others have White first.
+    """
     first = timeline.game_white
     second = timeline.game_black
     outcome = timeline.outcome
@@ -301,6 +304,7 @@ def links_by_period(period: Ids, periods: int, rows: LinkRows) -> LinkRows:
     order = np.argsort(period, kind="stable")
     length = np.diff(rows.row)
     row = np.append(0, np.cumsum(length[order])).astype(np.int64)
+    # the entries of row i in the new order are those from `rows.row[order[i]]` on
     entry = np.arange(row[-1]) + np.repeat(rows.row[:-1][order] - row[:-1], length[order])
     return LinkRows(
         start=np.append(0, np.cumsum(np.bincount(period, minlength=periods))).astype(np.int64),

@@ -230,6 +230,7 @@ records AS (
     FROM sides GROUP BY id),
 marks AS (
     SELECT player, min(period_number) AS first, max(period_number) FILTER (games > 0) AS last,
+           -- the highest mean, in the earliest of periods with equal ones
            max({{'mean': mean, 'period': -period_number, 'sd': sd}}) FILTER (games > 0) AS peak
     FROM {spans} GROUP BY player)
 SELECT all_players.player, folded, surname, begun.period AS "first", ended.period AS "last",
