@@ -39,13 +39,16 @@ class Browser:
         self._numbers, self._heard = count(1), b""
         self._events: set[tuple[str, str]] = set()  # and the session of each
 
-    def shown(self, address: str, *, dark: bool = False) -> str:
-        """What a page became when all its scripts had run."""
+    def shown(self, address: str, *, dark: bool = False, width: int | None = None) -> str:
+        """What a page became when all its scripts had run; `width`: of the window in pixels, as of a phone."""
         target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         try:
             session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             scheme = [{"name": "prefers-color-scheme", "value": _COLOURS[dark]}]
             self._ask("Emulation.setEmulatedMedia", session, features=scheme)
+            if width is not None:
+                size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+                self._ask("Emulation.setDeviceMetricsOverride", session, **size)
             self._ask("Page.enable", session)
             self._ask("Page.navigate", session, url=address)
             self._await("Page.loadEventFired", session)

@@ -81,6 +81,13 @@ def test_pages_make_no_error_and_no_request(browser: Browser, page: str, driven:
     assert found["nobody"] == ["No player of this name."]
 
 
+def test_the_picture_of_number_ones_is_moved_by_keys_on_a_phone(browser: Browser, site: Path) -> None:
+    address = (site / "index.html").as_uri()
+    box = '<div class="scroll" tabindex="0" role="region" aria-label="Number ones"><div class="chart reigns'
+    assert box in browser.shown(address, width=390).replace("<div class=scroll", '<div class="scroll"')
+    assert box not in browser.shown(address, width=1300)
+
+
 def test_tables_are_sorted_and_the_address_keeps_it(browser: Browser, site: Path, driven: Path) -> None:
     page = "players/morphy-paul.html"
     found = told(driven, page, browser)

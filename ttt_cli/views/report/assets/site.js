@@ -60,7 +60,6 @@ function reachable(box, label) {
   if (box.scrollWidth <= box.clientWidth) return;
   for (const [key, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": label })) box.setAttribute(key, value);
 }
-for (const box of document.querySelectorAll(".scroll:has(table)")) reachable(box, headingOf(box).textContent);
 
 /** Where several share a page, the window is called after the one that is shown. */
 function nameWindow() {
@@ -122,3 +121,4 @@ function startSearch() {
 }
 
 startFigures();
+for (const box of document.querySelectorAll(".scroll")) reachable(box, headingOf(box).textContent);
