@@ -335,6 +335,56 @@ def test_simulated_points_are_found_again():
     assert within >= 90  # of 100; 95 are expected
 
 
+def knock_out_history(seed, points):
+    """Games of 72 knock-out tournaments in 12 years: winners play on, so the better ones play more.
+
+    Skills are N(0, 300^2) and walk by 60 points a year; activity adds `points` per unit.
+    """
+    rng = np.random.default_rng(seed)
+    n_players = 32
+    skill = rng.normal(0.0, 300.0, n_players)
+    games_last_year = np.zeros(n_players)
+    rows = []
+    for year in range(1900, 1912):
+        games_this_year = np.zeros(n_players)
+        skill_this_year = skill + points * np.log1p(games_last_year)
+        for _ in range(6):
+            field = rng.permutation(n_players)[:16].tolist()
+            while len(field) > 1:
+                pairings = list(zip(field[::2], field[1::2], strict=True))
+                field = []
+                for first, second in pairings:
+                    lead = skill_this_year[first] - skill_this_year[second]
+                    is_won = lead + rng.normal(0.0, 480.0 * np.sqrt(2.0)) > 0.0
+                    rows.append((year, f"p{first:02}", f"p{second:02}", 2 if is_won else 0))
+                    field.append(first if is_won else second)
+                    games_this_year[[first, second]] += 1.0
+        games_last_year = games_this_year
+        skill = skill + rng.normal(0.0, 60.0, n_players)
+    return build_timeline(make_games(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.large
+@pytest.mark.parametrize("points", [0.0, 60.0])
+def test_activity_is_found_without_bias_where_winners_play_more(points):
+    """In 100 histories: 95 % within two standard errors, and the mean within three of its own error."""
+    deviations = []
+    for seed in range(100):
+        params = ttt.Params(
+            prior_sd=300.0,
+            tau=60.0,
+            draw_margin=1.0,
+            white_advantage=0.0,
+            covariates={"activity": "estimate"},
+        )
+        fit = ttt.fit(knock_out_history(seed, points), params, SolverConfig(posterior="joint"))
+        key = "covariates.activity"
+        deviations.append((fit.params[key] - points) / fit.standard_errors[key])
+    assert np.count_nonzero(np.abs(deviations) < 2.0) >= 91  # 95 are expected, with a deviation of 2.2
+    assert abs(np.mean(deviations)) < 0.3
+
+
 ACTIVE = [
     (1900, "a", "b", 2, 3.0), (1900, "c", "b", 1), (1901, "a", "c", 0), (1901, "b", "c", 2), (1903, "a", "b", 2),
     (1904, "a", "c", 1, 2.0),
