@@ -33,12 +33,13 @@ if TYPE_CHECKING:
         tournament,
         update,
         versus,
+        why,
     )  # fmt: skip
 
 __version__ = VERSION
 __all__ = [
     "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
-    "read_games", "records", "report", "top", "tournament", "update", "versus",
+    "read_games", "records", "report", "top", "tournament", "update", "versus", "why",
 ]  # fmt: skip
 
 

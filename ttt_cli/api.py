@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot", "read_games",
-    "records", "report", "top", "tournament", "update", "versus",
+    "records", "report", "top", "tournament", "update", "versus", "why",
 ]  # fmt: skip
 
 Source = Union[str, os.PathLike[str], BinaryIO, "DataFrame"]
@@ -236,6 +236,26 @@ def versus(
 
     opened = _opened(run, category=category)
     return _frame(versus_view(opened, a, b, at=at, at_b=at_b, games=games, conditions=conditions).report)
+
+
+def why(
+    run: Run | str | os.PathLike[str],
+    name: str,
+    *,
+    at: str | int | None = None,
+    versus: str | None = None,
+    by: str = "game",
+    number: int | None = 10,
+) -> DataFrame:
+    """What moves a player's mean skill most, as in `ttt why`: a pandas DataFrame, largest changes first.
+
+    `at`: period, or `peak` (the default). `versus`: another player, for the lead over him. `by`: `game`, `opponent`,
+    `event` or `year`. `number` None: all. Raises LookupFailed for unknown names, ConfigError for another kind and for
+    models other than TTT, RunError without a joint posterior.
+    """
+    from ttt_cli.views.why import why_rows
+
+    return _frame(why_rows(_opened(run), name, at, versus, by, number))
 
 
 def events(

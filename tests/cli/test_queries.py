@@ -213,3 +213,15 @@ def test_periods_have_their_year_as_a_number_where_types_are_kept(fmt: str, here
         assert list(frame.columns[:3]) == ["player", "period", "year"]
         assert frame.year.tolist() == frame.period.astype(int).tolist()
     assert ran("player morphy -f csv").out.startswith("player,period,mean")
+
+
+def test_why_needs_a_joint_posterior_and_names_what_was_left_out(ran: Ran, folder: Path) -> None:
+    fit(games_of(RECORDS), "ttt", output=folder / "joint.ttt", posterior="joint")
+    out, _ = ran("why morphy -r joint.ttt -f json --at 1858")
+    rows = json.loads(out)
+    assert rows
+    assert list(rows[0])[:6] == ["date", "white", "black", "result", "expected", "change"]
+    opponents = json.loads(ran("why morphy -r joint.ttt -f json --by opponent --versus paulsen").out)
+    assert {row["opponent"] for row in opponents} <= {"Paulsen, Louis", "Anderssen, Adolf"}
+    assert "both match" in ran("why morphy -r joint.ttt --versus morphy", 2).err
+    assert ran("why morphy -r joint.ttt --by colour", 2).err

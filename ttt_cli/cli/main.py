@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "players": "List the players of a run.",
     "top": "Rank players of a period or by peaks; list number ones.",
     "versus": "Compare two players: who would win, and their games.",
+    "why": "Show which games move a player's skill most.",
     "events": "List tournaments and matches: when, how strong, who won.",
     "event": "Show one event: crosstable, points, performances.",
     "records": "Show the record book: performances, streaks, upsets.",

@@ -143,9 +143,20 @@ class Precision:
         product += np.bincount(self.high, self.above * x[self.low], len(x))
         return product
 
-    def solve(self, b: Array, *, residual: float = 0.0, energy: float = 0.0) -> tuple[Array, Array]:
-        """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal."""
-        result = conjugate_gradients(self.times, self._chains, b, residual=residual, energy=energy)
+    def solve(
+        self, b: Array, *, residual: float = 0.0, energy: float = 0.0, added: Solver | None = None
+    ) -> tuple[Array, Array]:
+        """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal.
+
+        `added`: the product of x with a matrix that is added to A.
+        """
+        times = self.times
+        if added is not None:
+
+            def times(x: Array) -> Array:
+                return self.times(x) + added(x)
+
+        result = conjugate_gradients(times, self._chains, b, residual=residual, energy=energy)
         if not result.converged:
             raise ValueError("conjugate gradients do not converge")
         return result.x, result.residual

@@ -59,6 +59,13 @@ Arrays = Callable[..., dict[str, Any]]  # a query of a run and its parameters; c
 Skill = tuple[str, int]  # a player, named as in the run, and the number of a period
 
 
+class ChainBlock(NamedTuple):
+    """The variables of a chain, and their block of the precision matrix."""
+
+    variables: slice
+    matrix: Array
+
+
 class RunPrecision(Precision):
     """Precision matrix A of a run's joint posterior. Raises ValueError for impossible numbers.
 
@@ -68,6 +75,7 @@ class RunPrecision(Precision):
     | step_variance | as group | points^2 | of the step from the previous one; for the first, of the prior |
     | skill_of_offset | (offsets,) | | the node beside each offset of a category |
     | first_offset | | | place of the first offset in `group` |
+    | variance | (variables,) | points^2 | of the step of each variable from the previous one, or of the prior |
     """
 
     def __init__(self, arrays: Arrays, meta: RunMeta) -> None:
@@ -102,7 +110,20 @@ class RunPrecision(Precision):
         if has_margins:
             margins = self.group[nodes : 2 * nodes]
             entries.append(Entries(margins, margins, steps["draw_margin_precision"]))
+        self.variance = variance
         super().__init__(previous, step_precision=1.0 / variance, entries=entries)
+
+    def chain_of(self, variable: int) -> ChainBlock:
+        """The chain of a variable, with the other chains left out."""
+        begin = variable
+        while self._previous[begin] >= 0:
+            begin -= 1
+        end = variable + 1
+        while end < len(self._previous) and self._previous[end] >= 0:
+            end += 1
+        step_precision = 1.0 / self.variance[begin + 1 : end]
+        matrix = np.diag(self.diagonal[begin:end]) - np.diag(step_precision, 1) - np.diag(step_precision, -1)
+        return ChainBlock(slice(begin, end), matrix)
 
     def _link_entries(self, arrays: Arrays, margins: int) -> list[Entries]:
         """Entries of the games; `margins`: index of the first margin, 0 without."""
@@ -209,6 +230,21 @@ class _Interpolation(NamedTuple):
     weights: Array
 
 
+class SkillSum(NamedTuple):
+    """A weighted sum of skills in the joint Gaussian, model points.
+
+    | name | shape | |
+    |---|---|---|
+    | weights | (variables,) | of the variables |
+    | mean | | its mean |
+    | noise | | its variance beyond that of the variables: of periods without games |
+    """
+
+    weights: Array
+    mean: float
+    noise: float
+
+
 class JointSkills:
     """The joint Gaussian of the skills of the run `name`, points; `slope` of its scale. Raises RunError.
 
@@ -226,6 +262,21 @@ class JointSkills:
         with self._checked():
             self._a = RunPrecision(arrays, meta)
         self._few_so_far = 0  # skills in calls with few at once
+
+    @property
+    def precision(self) -> RunPrecision:
+        """The precision matrix."""
+        return self._a
+
+    def sum_of(self, skills: Sequence[Skill], weights: Array) -> SkillSum:
+        """The sum of skills with these weights (skills,). Raises LookupFailed."""
+        at_periods = self._skills_at(skills)
+        own_noise = self._own_noise(at_periods.take(np.s_[:, None]), at_periods)
+        return SkillSum(
+            self._columns(at_periods) @ weights,
+            mean=float(at_periods.mean @ weights),
+            noise=float(weights @ own_noise @ weights),
+        )
 
     def covariance(self, skills: Sequence[Skill], exact: float = EXACT) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError.

@@ -290,12 +290,14 @@ class _ComparedPeriods(NamedTuple):
 def _periods(run: Run, a: str, b: str, at: str | int | None, at_b: str | int | None) -> _ComparedPeriods:
     """The periods in which A and B are compared."""
     if at is None and at_b is None:
-        return _ComparedPeriods(_period(run, a, PEAK), _period(run, b, PEAK), "each at the peak")
+        return _ComparedPeriods(period_number(run, a, PEAK), period_number(run, b, PEAK), "each at the peak")
     reason = "as requested" if at else "the first at the peak"
-    return _ComparedPeriods(_period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK), reason)
+    return _ComparedPeriods(
+        period_number(run, a, at or PEAK), period_number(run, b, at_b or at or PEAK), reason
+    )
 
 
-def _period(run: Run, player: str, at: str | int) -> int:
+def period_number(run: Run, player: str, at: str | int) -> int:
     """The number of a period of a player, by label or `peak`."""
     if as_text(at, "a period").lower() != PEAK:
         _, number = run.find_period(at, player)

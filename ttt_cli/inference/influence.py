@@ -1,0 +1,507 @@
+"""Influence of games on skills: the posterior of a run if games had not been played, or had ended otherwise.
+
+The joint Gaussian with changed sites of these games is exact (design: a change of rank one for each, here by conjugate
+gradients). The sites of all other games are then matched once more to the new beliefs, which moves the skills a
+second, shorter way. Parameters, draw margins and careers stay as they are in the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.fitted import by_player
+from ttt_cli.games.table import DRAW, LOSS, WIN
+from ttt_cli.gaussian.precision import Solver
+from ttt_cli.inference.links import UNKNOWN
+from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
+from ttt_cli.kernels import joint as kernels
+from ttt_cli.kernels.ep.structures import Pairings, Rule
+from ttt_cli.runs.joint import RunPrecision, SkillSum
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import RUN
+from ttt_cli.support.arrays import Array, Places
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.timeline import NEUTRAL, Timeline, build_timeline, calendar
+from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
+
+Outcomes = NDArray[np.int8]
+
+EXACT: Final = 1e-4  # of a right-hand side of conjugate gradients
+REPEATS: Final = 50  # of the search for a site, at most
+SETTLED: Final = 1e-9  # relative change of its precision
+UNMOVED: Final = 1e-3  # points: differences of skills that move less keep their sites
+WIDENED: Final = 1e-6  # relative growth of the variance of a difference, likewise
+SECANTS: Final = 12  # steps of the secant method
+SHRUNK: Final = 0.7  # of a variance: the second point of it
+FLAT: Final = 1e-9  # relative changes of a precision that are rounding
+LEAST: Final = 1e-4  # of the variance of independent skills
+MOST: Final = 2.0  # the same
+NEGLIGIBLE: Final = 1e-5  # of the largest covariance with a game: games with less have no influence
+_SPANS: Final = f"SELECT mean, sd FROM {RUN}.spans"
+_POINTS: Final = "SELECT row, points FROM covariate_points"
+_HINT: Final = "fit the games with -c ttt or ttt-career, -s solver.posterior=joint"
+
+
+class StoredPairs(NamedTuple):
+    """Numbers of pairs of nodes, ascending, and the precision of their differences of skill over all their games."""
+
+    pair: Places
+    precision: Array
+
+
+@dataclass(frozen=True)
+class PlayedGames:
+    """The games of a run, and what it believes of their players, (games,) each unless noted; model points.
+
+    | name | unit | |
+    |---|---|---|
+    | timeline | | the games laid out in time |
+    | white, black | | variables of the joint Gaussian: the skills of both players |
+    | difference | points | mean of White's skill minus Black's |
+    | variance | points^2 | its variance if both were independent |
+    | code | | outcomes as in `Pairings` |
+    | rule | points | how they were played |
+    | deviation | points | sd of the skill of each variable, (variables,) |
+    | pair | | number of the pair of nodes that play |
+    | stored | | pairs that the run has |
+    """
+
+    timeline: Timeline
+    white: Places
+    black: Places
+    difference: Array
+    variance: Array
+    code: NDArray[np.uint8]
+    rule: Rule
+    deviation: Array
+    pair: Places
+    stored: StoredPairs
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @property
+    def weight(self) -> Array:
+        """Number of equal games in each row."""
+        return self.timeline.weight
+
+    def chosen(self, games: Places, code: NDArray[np.uint8]) -> Pairings:
+        """Some games with these outcomes, each once, for kernels that look at no players."""
+        nobody = np.zeros(len(games), np.int32)
+        start = np.array([0, len(games)], np.int64)
+        return Pairings(start, nobody, nobody, code, np.ones(len(games)))
+
+    def rule_of(self, games: Places) -> Rule:
+        """How some of the games were played."""
+        return self.rule._replace(margin=self.rule.margin[games], handicap=self.rule.handicap[games])
+
+    def stored_precision(self, pairs: Places) -> Array:
+        """Precision that the run stores of pairs of nodes, (pairs,)."""
+        return self.stored.precision[np.searchsorted(self.stored.pair, pairs)]
+
+    def between(self, x: Array, games: Places | slice) -> Array:
+        """White's entry of x (variables,) minus Black's, of some games."""
+        return np.asarray(x[self.white[games]] - x[self.black[games]])
+
+    def gathered(self, games: Places, forces: Array) -> Array:
+        """Forces on differences as forces on all variables, (variables,)."""
+        size = len(self.deviation)
+        total: Array = np.bincount(self.white[games], forces, size).astype(np.float64)
+        total -= np.bincount(self.black[games], forces, size)
+        return total
+
+
+def played_games(run: Run) -> PlayedGames:
+    """The games of a run. Raises ConfigError for runs whose sites are not known, RunError without a joint posterior."""
+    params = run.meta.params
+    if run.meta.model != "ttt" or run.categories:
+        kind = "offsets of categories" if run.categories else f"the model {run.meta.model}"
+        raise ConfigError(f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT)
+    precision = run.joint.precision
+    timeline = build_timeline(run.stored_games(), cast(Any, run.meta.period), _colours(run))
+    nodes = by_player(timeline)
+    row_of_node = np.empty(len(nodes), np.int64)
+    row_of_node[nodes] = np.arange(len(nodes))
+    spans = run.arrays(_SPANS)
+    mean = spans["mean"][row_of_node]
+    sd = spans["sd"][row_of_node]
+    variable = precision.group[row_of_node]
+    deviation = np.zeros(len(precision.diagonal))
+    deviation[variable] = sd
+    white = timeline.game_white
+    black = timeline.game_black
+    advantage = float(params["white_advantage"])
+    rule = Rule(
+        noise=2.0 * params["beta"] ** 2,
+        margin=_margins(run, timeline, 0.5 * (mean[white] + mean[black])),
+        origin=params["draw_margin"],
+        advantage=advantage,
+        handicap=_handicaps(run, timeline, advantage),
+        lapse=params.get("lapse", 0.0),
+        lapse_draws=params.get("lapse_draws", -1.0),
+    )
+    unknown = np.where(timeline.sides == UNKNOWN_SIDES, UNKNOWN, 0)
+    return PlayedGames(
+        timeline=timeline,
+        white=variable[white],
+        black=variable[black],
+        difference=mean[white] - mean[black],
+        variance=sd[white] ** 2 + sd[black] ** 2,
+        code=(timeline.outcome + unknown).astype(np.uint8),
+        rule=rule,
+        deviation=deviation,
+        pair=_pair_numbers(
+            row_of_node[np.minimum(white, black)], row_of_node[np.maximum(white, black)], len(nodes)
+        ),
+        stored=_stored_pairs(run, len(nodes)),
+    )
+
+
+def _pair_numbers(first: Places, second: Places, nodes: int) -> Places:
+    """A number for each pair of rows of spans, that of the earlier node first."""
+    numbers: Places = first.astype(np.int64) * nodes + second
+    return numbers
+
+
+def _stored_pairs(run: Run, nodes: int) -> StoredPairs:
+    """The pairs of a run's table `links`."""
+    links = run.arrays('SELECT "first", "second", q11 FROM links ORDER BY "first", "second"')
+    return StoredPairs(_pair_numbers(links["first"], links["second"], nodes), links["q11"].astype(np.float64))
+
+
+def _colours(run: Run) -> Any:
+    return run.meta.config.get("data", {}).get("colours", "known")
+
+
+def _margins(run: Run, timeline: Timeline, mean_skill: Array) -> Array:
+    """The draw margin of each game, points, (games,)."""
+    params = run.meta.params
+    draws = run.arrays("FROM draws")
+    if not len(draws["year"]):
+        return np.full(timeline.n_games, float(params["draw_margin"]))
+    period_year = calendar(timeline)[1]
+    year = np.repeat(period_year, np.diff(timeline.game_start))
+    above = (mean_skill - draws["level"][year]) / STRENGTH_UNIT
+    within = np.clip(above, -STRENGTH_REACH, STRENGTH_REACH)
+    margins: Array = draws["margin"][year] * np.exp(params["draw_margin_strength"] * within)
+    return margins
+
+
+def _handicaps(run: Run, timeline: Timeline, advantage: float) -> Array:
+    """What is added to White's skill besides the advantage, points, (games,)."""
+    handicaps: Array = run.meta.elo_unit * timeline.offset - advantage * (timeline.sides == NEUTRAL)
+    covariates = run.arrays(_POINTS)
+    handicaps[covariates["row"]] += covariates["points"]
+    return handicaps
+
+
+class Supposition(NamedTuple):
+    """What is supposed of some games: that they ended so, (games,) for White, or, None, that they were not played."""
+
+    games: Places
+    outcomes: Outcomes | None = None
+
+
+class SkillChange(NamedTuple):
+    """A sum of skills under a supposition, model points: the change of its mean, and its sd."""
+
+    change: float
+    sd: float
+
+
+class OneGame(NamedTuple):
+    """A game as it looks from all others.
+
+    `expected`: White's expected score. `changes`: by how much the mean of a sum of skills would change if White had
+    lost, drawn or won, points.
+    """
+
+    expected: float
+    changes: tuple[float, ...]
+
+
+class SiteChange(NamedTuple):
+    """Changes of the sites of some games, all equal ones of a row together.
+
+    | name | shape | |
+    |---|---|---|
+    | games | (n,) | the games |
+    | precision | (n,) | what is added to the precision of their differences |
+    | force | (n,) | what is added to the score of these at the means before |
+    """
+
+    games: Places
+    precision: Array
+    force: Array
+
+
+@dataclass(frozen=True)
+class Target:
+    """A sum of skills, and its covariance (variables,) with all variables."""
+
+    sum: SkillSum
+    covariance: Array
+
+    @property
+    def sd(self) -> float:
+        """Its sd, points."""
+        return float(np.sqrt(self.sum.weights @ self.covariance + self.sum.noise))
+
+
+class Influence:
+    """The influence of the games of a run on skills. Raises ConfigError, RunError."""
+
+    def __init__(self, run: Run) -> None:
+        self.games = played_games(run)
+        self._precision: RunPrecision = run.joint.precision
+
+    def target(self, skills: SkillSum) -> Target:
+        """A sum of skills to ask about."""
+        return Target(skills, self.solved(skills.weights))
+
+    def changes_without(self, target: Target) -> Array:
+        """By how much the mean of a sum of skills changes without each game alone, first order, (games,), points."""
+        covariance = self.games.between(target.covariance, slice(None))
+        size = np.abs(covariance)
+        changes = np.zeros(len(covariance))
+        games = np.flatnonzero(size > NEGLIGIBLE * size.max(initial=0.0))
+        sites = self._sites(games, self.games.difference[games], self.games.variance[games])
+        score = sites[:, 1] - sites[:, 0] * self.games.difference[games]
+        changes[games] = -self.games.weight[games] * score * covariance[games]
+        return changes
+
+    def suppose(self, supposition: Supposition) -> Supposed:
+        """The posterior under a supposition."""
+        first = self._first_change(supposition)
+        shift = self.solved(self.games.gathered(first.games, first.force), first)
+        second = self._second_change(supposition, first, shift)
+        return Supposed(self, supposition, first, second, shift)
+
+    def _first_change(self, supposition: Supposition) -> SiteChange:
+        """The change of the sites of the games themselves."""
+        games = supposition.games
+        mean = self.games.difference[games]
+        variance = self._posterior_variance(games)
+        sites = self._sites(games, mean, variance)
+        new_sites = np.zeros_like(sites)
+        if supposition.outcomes is not None:
+            cavity = _cavities(mean, variance, sites, self._share(games))
+            code = self._codes(games, supposition.outcomes)
+            kernels.skill_update(
+                self.games.chosen(games, code), self.games.rule_of(games), cavity, 1.0, new_sites
+            )
+        return self._site_change(games, new_sites - sites, mean)
+
+    def _second_change(self, supposition: Supposition, first: SiteChange, shift: Array) -> SiteChange:
+        """The change of the sites of all games that are played, at the beliefs after the first one."""
+        growth = self._growth(first)
+        move = self.games.between(shift, slice(None))
+        wider = growth[self.games.white] + growth[self.games.black]
+        affected = (np.abs(move) > UNMOVED) | (wider > WIDENED * self.games.variance)
+        code = self.games.code
+        if supposition.outcomes is None:
+            affected[supposition.games] = False
+        else:
+            code = code.copy()
+            code[supposition.games] = self._codes(supposition.games, supposition.outcomes)
+        games = np.flatnonzero(affected)
+        mean = self.games.difference[games]
+        variance = self.games.variance[games]
+        new_mean = mean + move[games]
+        before = self._sites(games, mean, variance, code)
+        after = self._sites(games, new_mean, variance + wider[games], code)
+        return self._site_change(games, after - before, new_mean)
+
+    def _site_change(self, games: Places, sites: Array, mean: Array) -> SiteChange:
+        """Changes of sites (q, h) at means of differences."""
+        weight = self.games.weight[games]
+        precision, weighted = sites.T
+        return SiteChange(games, weight * precision, weight * (weighted - precision * mean))
+
+    def _codes(self, games: Places, outcomes: Outcomes) -> NDArray[np.uint8]:
+        """Outcomes of games as kernels take them; those whose colours are unknown stay so."""
+        unknown = self.games.code[games] // UNKNOWN * UNKNOWN
+        return (outcomes + unknown).astype(np.uint8)
+
+    def _share(self, games: Places) -> Array:
+        """The part of a game that its cavity is without."""
+        return np.minimum(self.games.weight[games], 1.0)
+
+    def _sites(
+        self, games: Places, mean: Array, variance: Array, code: NDArray[np.uint8] | None = None
+    ) -> Array:
+        """Sites (q, h) of games, (n, 2), such that the posteriors of their differences have these moments."""
+        codes = (self.games.code if code is None else code)[games]
+        chosen = self.games.chosen(games, codes)
+        rule = self.games.rule_of(games)
+        share = self._share(games)
+        sites = np.zeros((len(games), 2))
+        for _ in range(REPEATS):
+            before = sites[:, 0].copy()
+            cavity = _cavities(mean, variance, sites, share)
+            kernels.skill_update(chosen, rule, cavity, 1.0, sites)
+            if (np.abs(sites[:, 0] - before) <= SETTLED * np.abs(sites[:, 0])).all():
+                break
+        return sites
+
+    def _posterior_variance(self, games: Places) -> Array:
+        """Variances of the differences of some games, (n,), points^2: those at which the sites have the precision that
+        the run stores of each pair of players in a period.
+
+        Skills of a pair may be correlated by many games, so that independent variances are too large. The variance is
+        found by the secant method.
+        """
+        pair_of_game = self.games.pair
+        pairs, pair_index = np.unique(pair_of_game[games], return_inverse=True)
+        of_pairs = np.flatnonzero(np.isin(pair_of_game, pairs))
+        number = np.searchsorted(pairs, pair_of_game[of_pairs])
+        mean = self.games.difference[of_pairs]
+        stored = self.games.stored_precision(pairs)
+
+        def excess(variance: Array) -> Array:
+            """Relative excess of the precision of the sites of each pair over the stored one."""
+            sites = self._sites(of_pairs, mean, variance[number])
+            total = np.bincount(number, self.games.weight[of_pairs] * sites[:, 0], len(pairs))
+            return np.asarray(total / stored - 1.0)
+
+        largest = np.empty(len(pairs))
+        largest[number] = self.games.variance[of_pairs]
+        last = largest.copy()
+        last_excess = excess(last)
+        variance = SHRUNK * largest
+        for _ in range(SECANTS):
+            new_excess = excess(variance)
+            slope = new_excess - last_excess
+            steep = np.abs(slope) > FLAT
+            step = np.where(steep, new_excess / np.where(steep, slope, 1.0) * (variance - last), 0.0)
+            last = variance
+            last_excess = new_excess
+            variance = np.clip(variance - step, LEAST * largest, MOST * largest)
+        return variance[pair_index]
+
+    def _growth(self, change: SiteChange) -> Array:
+        """By how much the variance of each variable grows, (variables,), points^2.
+
+        As if only the player's own chain moved, to which the games are messages from opponents as uncertain as they
+        are: q games of precision become q / (1 + q variance).
+        """
+        games = self.games
+        size = len(games.deviation)
+        _, pair = np.unique(games.pair[change.games], return_inverse=True)
+        of_pair = np.bincount(pair, change.precision)[pair]
+        lost = np.zeros(size)
+        messages = np.zeros(size)
+        for player, opponent in ((games.white, games.black), (games.black, games.white)):
+            variance = games.deviation[opponent[change.games]] ** 2
+            shrunk = change.precision / (1.0 + np.abs(of_pair) * variance)
+            lost += np.bincount(player[change.games], change.precision, size)
+            messages += np.bincount(player[change.games], shrunk, size)
+        growth = np.zeros(size)
+        done = 0
+        for variable in np.flatnonzero(lost).tolist():
+            if variable < done:
+                continue
+            chain = self._precision.chain_of(variable)
+            done = chain.variables.stop
+            without = chain.matrix + np.diag(lost[chain.variables])
+            before = np.diag(np.linalg.inv(without - np.diag(messages[chain.variables])))
+            after = np.diag(np.linalg.inv(without))
+            growth[chain.variables] = games.deviation[chain.variables] ** 2 * (after / before - 1.0)
+        return growth
+
+    def solved(self, b: Array, change: SiteChange | None = None) -> Array:
+        """x of A x = b for the precision matrix A of all sites, or of changed ones."""
+        if not b.any():
+            return np.zeros(len(b))
+        added: Solver | None = None
+        if change is not None:
+
+            def added(x: Array) -> Array:
+                along = self.games.between(x, change.games)
+                return self.games.gathered(change.games, change.precision * along)
+
+        return self._precision.solve(b, residual=EXACT, added=added)[0]
+
+
+def _cavities(mean: Array, variance: Array, sites: Array, share: Array) -> Array:
+    """Means and variances (n, 2) of differences without these sites, -1 where that is improper."""
+    precision = 1.0 / variance - share * sites[:, 0]
+    proper = precision > 0.0
+    positive = np.where(proper, precision, 1.0)
+    mean_without = (mean / variance - share * sites[:, 1]) / positive
+    return np.column_stack([mean_without, np.where(proper, 1.0 / positive, -1.0)])
+
+
+@dataclass(frozen=True)
+class Supposed:
+    """The posterior under a supposition.
+
+    | name | |
+    |---|---|
+    | influence | of all games |
+    | supposition | what is supposed |
+    | first | the change of the sites of its games |
+    | second | the change of the sites of all games that are played, which follows from the first one |
+    | shift | change of the mean of each variable by the first one, (variables,), points |
+    """
+
+    influence: Influence
+    supposition: Supposition
+    first: SiteChange
+    second: SiteChange
+    shift: Array
+
+    @cached_property
+    def total_shift(self) -> Array:
+        """Change of the mean of each variable, (variables,), points."""
+        return self.shift + self.influence.solved(self._second_force, self.first)
+
+    @cached_property
+    def _second_force(self) -> Array:
+        return self.influence.games.gathered(self.second.games, self.second.force)
+
+    def of(self, target: Target) -> SkillChange:
+        """What it changes in a sum of skills."""
+        skills = target.sum
+        covariance = self.covariance(target)
+        change = skills.weights @ self.shift + covariance @ self._second_force
+        by_games = self.influence.games.between(covariance, self.second.games)
+        variance = skills.weights @ covariance + skills.noise - self.second.precision @ by_games**2
+        return SkillChange(float(change), float(np.sqrt(variance)))
+
+    def covariance(self, target: Target) -> Array:
+        """Covariances (variables,) of a sum of skills with all variables, after the first change."""
+        games = self.influence.games
+        along = games.between(target.covariance, self.first.games)
+        lost = games.gathered(self.first.games, -self.first.precision * along)
+        return target.covariance + self.influence.solved(lost, self.first)
+
+    def one_game(self, target: Target) -> OneGame:
+        """The only game of a supposition that it was not played: what was expected, and what each outcome changes."""
+        games = self.influence.games
+        (game,) = self.supposition.games
+        per_force = self.shift / self.first.force
+        cavity = np.array([[games.difference[game], 0.0]])
+        cavity[0, 0] += games.between(self.shift, self.first.games)[0]
+        cavity[0, 1] = games.between(per_force, self.first.games)[0]
+        covariance = games.between(self.covariance(target), self.first.games)[0]
+        change_without = float(target.sum.weights @ self.shift)
+        unknown = games.code[game] // UNKNOWN * UNKNOWN
+        rule = games.rule_of(self.supposition.games)
+        probabilities = []
+        changes = []
+        for outcome in (LOSS, DRAW, WIN):
+            chosen = games.chosen(self.supposition.games, np.array([outcome + unknown], np.uint8))
+            site = np.zeros((1, 2))
+            kernels.skill_update(chosen, rule, cavity, 1.0, site)
+            probabilities.append(float(np.exp(kernels.skill_evidence(chosen, rule, cavity, site)[1])))
+            (mean, variance), (precision, weighted) = cavity[0], site[0]
+            score = (weighted - precision * mean) / (1.0 + precision * variance)
+            changes.append(float(change_without + games.weight[game] * covariance * score))
+        expected = probabilities[WIN] + 0.5 * probabilities[DRAW]
+        return OneGame(expected, tuple(changes))
