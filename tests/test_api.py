@@ -44,7 +44,7 @@ CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 def test_the_python_face_is_what_dir_shows() -> None:
     assert dir(ttt_cli) == [
         "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
-        "read_games", "records", "report", "top", "tournament", "update", "versus",
+        "read_games", "records", "report", "top", "tournament", "update", "versus", "why",
     ]  # fmt: skip
     assert all(getattr(ttt_cli, name) is not None for name in dir(ttt_cli))
     assert ttt_cli.read_games is read_games

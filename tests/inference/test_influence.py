@@ -46,6 +46,7 @@ def assert_near(predicted, exact):
     [
         (ROWS, GIVEN),
         (ROWS, {**GIVEN, "tau": 0.0}),
+        (ROWS, {**GIVEN, "lapse": 0.1}),
         (random_rows(5, 120, players=8, years=4, weights=(1.0, 2.0), odds=(0.0, 100.0)), GIVEN),
     ],
 )
@@ -122,6 +123,15 @@ def test_margins_that_move_are_those_of_the_fit():
 def test_other_models_are_refused():
     _, run = run_of("ttt-d", rows=ROWS[:20], draw_margin_tau=9.0)
     with pytest.raises(ConfigError, match="not computed for the model ttt-d"):
+        Influence(run)
+
+
+def test_margins_of_victory_are_refused(tmp_path):
+    games = tmp_path / "games.csv"
+    games.write_text("date,home_team,away_team,home_score,away_score\n1900,Ann,Bob,3,0\n1901,Bob,Ann,1,1\n")
+    resolved = api.configure("ttt", ["data.margin=score", "model.margin_steps={2: 100}"])
+    run = api.fit(games, resolved)
+    with pytest.raises(ConfigError, match="not computed for margins of victory"):
         Influence(run)
 
 

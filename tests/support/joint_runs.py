@@ -17,7 +17,7 @@ _FITTED = {}
 def run_of(model="ttt", solver=JOINT, rows=ROWS, **params):
     """The timeline of rows as in `make_games`, and the run of their fit."""
     given = (PLAY if model.startswith("ttt") else {}) | params
-    key = model, solver.model_dump_json(), tuple(rows), tuple(sorted(given.items()))
+    key = model, solver.model_dump_json(), tuple(rows), repr(sorted(given.items()))
     if key not in _FITTED:
         _FITTED[key] = fit_rows(rows, model, solver, **given)
     timeline, fit = _FITTED[key]

@@ -119,8 +119,8 @@ class PlayedGames:
 def played_games(run: Run) -> PlayedGames:
     """The games of a run. Raises ConfigError for runs whose sites are not known, RunError without a joint posterior."""
     params = run.meta.params
-    if run.meta.model != "ttt" or run.categories:
-        kind = "offsets of categories" if run.categories else f"the model {run.meta.model}"
+    kind = _without_influence(run)
+    if kind is not None:
         raise ConfigError(f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT)
     precision = run.joint.precision
     timeline = build_timeline(run.stored_games(), cast(Any, run.meta.period), _colours(run))
@@ -160,6 +160,15 @@ def played_games(run: Run) -> PlayedGames:
         ),
         stored=_stored_pairs(run, len(nodes)),
     )
+
+
+def _without_influence(run: Run) -> str | None:
+    """What the influence of a run's games is not computed for; None where it is."""
+    if run.meta.model != "ttt":
+        return f"the model {run.meta.model}"
+    if run.categories:
+        return "offsets of categories"
+    return "margins of victory" if any(name.startswith("margin_steps") for name in run.meta.params) else None
 
 
 def _pair_numbers(first: Places, second: Places, nodes: int) -> Places:
