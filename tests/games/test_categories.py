@@ -134,6 +134,7 @@ def test_a_run_keeps_categories(tmp_path: Path):
     assert run.categories == ("hard",)
     stored = run.stored_games()
     assert list(stored.category) == ["clay", "hard", "", "hard"]
+    assert list(run.games()["category"]) == ["clay", "hard", "", "hard"]
     more = io.BytesIO(b"date,white,black,result,surface\n1903,Ann,Bob,1-0,hard\n")
     updated = api.update(run, more)
     assert list(updated.stored_games().category) == ["clay", "hard", "", "hard", "hard"]

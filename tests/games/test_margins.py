@@ -133,6 +133,7 @@ def test_a_run_keeps_margins(tmp_path: Path):
     resolved = api.configure("ttt", settings)
     run = api.fit(tmp_path / "games.csv", resolved, output=tmp_path / "a.ttt")
     assert list(run.stored_games().victory_margin) == MARGINS
+    assert list(run.games()["margin"]) == MARGINS
     more = io.BytesIO(b"date,home_team,away_team,home_score,away_score\n1903,Ann,Bob,5,0\n")
     updated = api.update(run, more)
     games = updated.stored_games()

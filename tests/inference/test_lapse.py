@@ -8,7 +8,8 @@ from scipy.special import ndtr
 
 from tests.inference.test_twins import PLAY, drawn_more, given
 from tests.reference.ttt_ep import skill_prior
-from tests.support.builders import assert_slopes, fit_rows, make_games, random_rows
+from tests.support.apart import Apart
+from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.inference.lapse import LapsePrior
@@ -216,3 +217,18 @@ def test_ttt_d_refuses_it():
     with pytest.raises(ConfigError, match="ttt-d has no lapse; ttt has"):
         resolve(Document(values={"model": {"name": "ttt-d", "lapse": 0.1}}))
     assert "lapse" not in ttt_d.TRAITS.tunable
+
+
+def test_slices_of_time_have_the_same_lapses():
+    timeline = build_timeline(make_games(random_rows(5, 60, years=9)))
+    fixed = ttt.Params(**PLAY, lapse=0.05)
+    whole = ttt.fit(timeline, fixed, EXACT)
+    apart = ttt.fit(timeline, fixed, EXACT, placement=Apart([0, 3, 6, 9]))
+    assert apart.mean == pytest.approx(whole.mean, abs=1e-6)
+    assert apart.log_evidence == pytest.approx(whole.log_evidence, abs=1e-7)
+    estimated = ttt.Params(**PLAY, lapse="estimate", white_advantage="estimate")
+    whole = ttt.fit(timeline, estimated, EXACT)
+    apart = ttt.fit(timeline, estimated, EXACT, placement=Apart([0, 3, 6, 9]))
+    error = whole.standard_errors["lapse"]
+    assert apart.params["lapse"] == pytest.approx(whole.params["lapse"], abs=0.01 * error)
+    assert apart.standard_errors["lapse"] == pytest.approx(error, rel=0.01)

@@ -180,11 +180,13 @@ SELECT periods.period, period_number,
        line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, coalesce(of_event.text, '') AS event,
        coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral,
-       coalesce(covariate_points.points, 0) AS covariate_points, coalesce(of_game.name, '') AS category
+       coalesce(covariate_points.points, 0) AS covariate_points, coalesce(of_game.name, '') AS category,
+       coalesce(victory_margins.margin, 0) AS margin
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
 LEFT JOIN {neutral_games} AS neutral_games ON neutral_games."row" = game_rows.rowid
+LEFT JOIN {victory_margins} AS victory_margins ON victory_margins."row" = game_rows.rowid
 LEFT JOIN {covariate_points} AS covariate_points ON covariate_points."row" = game_rows.rowid
 LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
 LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
@@ -248,8 +250,8 @@ ORDER BY named.id
 PUBLIC: Final[dict[str, str]] = {
     "skills": "SELECT * EXCLUDE (period_number) FROM skills",
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
-    "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral "
-    "FROM games",
+    "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral, "
+    "category, margin FROM games",
 }
 ALIASES: Final = "aliases"  # the kind of input that is the alias file
 PEOPLE: Final = "people"  # the kind of input that is the file of people
