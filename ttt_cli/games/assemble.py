@@ -54,8 +54,8 @@ class YearSpan(NamedTuple):
 class SharedByRecords(NamedTuple):
     """Who is who, and what the records of all files share.
 
-    A mention is a distinct combination of name, id, status and year (`players.Mentions`). `tally`: records of each
-    result that count as lost, drawn and won by White.
+    A mention is a distinct combination of name, id, status and year (`players.Mentions`). `tally`: the numbers of games
+    that White lost, drew and won in one record with each result, as in `Records`.
     """
 
     identified: Identified
@@ -425,7 +425,8 @@ def _join(
 
     def text_column(name: str) -> CodedColumn[str]:
         codes = column(name)
-        if has_stride_0(codes) and not codes[:1].any():
+        is_empty_throughout = has_stride_0(codes) and not codes[:1].any()  # all codes are 0, the empty text
+        if is_empty_throughout:
             return no_texts(len(codes))
         return CodedColumn(codes, texts[name])
 

@@ -171,12 +171,12 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
 def _with_present_names(
     spellings: Iterable[tuple[str, str]], player_of: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
-    """All pairs of a player and a spelling, with the players' present names; none that is a name's own spelling."""
-    return tuple(
-        (player_of.get(player, player), spelling)
-        for player, spelling in spellings
-        if player_of.get(player) != spelling
-    )
+    """All pairs of a player and a spelling, with the players' present names (`player_of`: those that have changed).
+
+    A spelling that is now the player's name is left out.
+    """
+    present = [(player_of.get(player, player), spelling) for player, spelling in spellings]
+    return tuple((player, spelling) for player, spelling in present if player != spelling)
 
 
 class JoinedRows(NamedTuple):

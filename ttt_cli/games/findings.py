@@ -75,6 +75,10 @@ class Findings:
         codes = np.broadcast_to(np.uint8(0), self._n_records)
         self.note(reason, [True], (), codes, meaning, reasons.KEPT)
 
+    def note_records(self, reason: str, is_odd: Mask, meaning: str) -> None:
+        """Note what holds for some records, (records,), without listing values."""
+        self.note(reason, [False, True], (), is_odd.astype(np.uint8), meaning, reasons.KEPT)
+
     def notes_on_columns(self, lines: Codes, is_used: Mask) -> Iterator[Note]:
         """Yield a note for each way in which values of a column are odd, of used records unless they are dropped."""
         for odd in self._odd_values:

@@ -161,7 +161,7 @@ def _too_many_errors(problems: Iterable[Problem], n_dropped: int, max_errors: in
 
 
 def _first_dropped(problems: Iterable[Problem]) -> Problem:
-    """The first problem of a record that was dropped."""
+    """The first problem of a single record that was dropped, passing over those of whole columns."""
     return next(
         problem
         for problem in problems
@@ -186,9 +186,10 @@ def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Seque
     is_line = is_single and first.line < reasons.LINES
     where_first = f"in line {first.line:,}" if is_line else first.place
     hint = f"the first is {where_first}: {first.reason} ({first.detail})"
-    remedies = [problem.detail for problem in dropped if problem.reason in reasons.OF_COLUMNS]
-    if remedies and remedies[0]:
-        hint = remedies[0]
+    # the problem of a whole column says what to do about all its records
+    details_of_columns = [problem.detail for problem in dropped if problem.reason in reasons.OF_COLUMNS]
+    if details_of_columns and details_of_columns[0]:
+        hint = details_of_columns[0]
     message = f"none of its {total.rows:,} records{in_files} can be used: {total.dropped_words}"
     return DataError(message, where=where, hint=hint)
 

@@ -114,7 +114,8 @@ def select(records: Records, data: DataConfig, player_classes: PlayerClasses) ->
     if filters.exclude is None and kinds.chess.any():
         _leave_out_exhibitions(drops, records, kinds)
     is_duplicate = np.zeros(len(records), np.bool_)
-    is_duplicate[find_duplicates(records, drops.used)[:, 0]] = True
+    repeating, _ = find_duplicates(records, drops.used).T  # and the records that they repeat
+    is_duplicate[repeating] = True
     if filters.dedupe:
         drops.drop_where(reasons.DUPLICATE, is_duplicate)
     if filters.min_games > 1:
@@ -164,14 +165,20 @@ def _apply_filters(
 
 
 def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> None:
-    """Drop what is left out of chess by default: exhibitions, games at odds, variants."""
+    """Drop what is left out of chess by default: exhibitions, games at odds, variants.
+
+    Odds whose points are known are no reason, as they count as a handicap. Blindfold games are left out where one
+    player met several others: there are tournaments without sight of the board, too.
+    """
     sets = records_by_event_words(records, EXHIBITIONS)
     sets["consultation"] |= kinds.with_team
     sets["odds"] &= records.offset == 0
     sets["variants"] = variants_but_chess960(records)
     for name, rows in sets.items():
-        of_chess = rows & kinds.chess & drops.used
-        drops.drop_where(name, one_against_many(records, of_chess) if name == "blindfold" else of_chess)
+        is_dropped = rows & kinds.chess & drops.used
+        if name == "blindfold":
+            is_dropped = one_against_many(records, is_dropped)
+        drops.drop_where(name, is_dropped)
 
 
 def _drop_few_games(drops: _Drops, records: Records, min_games: int) -> None:

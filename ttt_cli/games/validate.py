@@ -122,7 +122,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
 
     The order counts. `read_dates`, `read_results`, `read_names` and `read_texts` take their columns out of `records`,
     so that each is freed when its numbers exist: odds look at names and come before these, texts come last. And notes
-    on columns of one line are reported in the order in which they are found.
+    with the same line are reported in the order in which they are found.
     """
     findings = Findings(len(records))
     names = dictionaries.names.numbers_of([text.strip() for text in records.distinct("whites")])
@@ -147,19 +147,14 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
             findings.reject_where(is_missing, reasons.NO_COVARIATE)
         else:
             detail = missing_words(name, int(np.count_nonzero(is_missing)))
-            values = [False, True]
-            findings.note(
-                reasons.UNKNOWN_COVARIATE, values, (), is_missing.astype(np.uint8), detail, reasons.KEPT
-            )
+            findings.note_records(reasons.UNKNOWN_COVARIATE, is_missing, detail)
     victory_margin = None
     if margins is not None:
         is_won = is_single_win(dictionaries.tallies)[results.number]
         victory_margin = np.where(is_won, margins, 0.0)
         is_unknown = is_won & (victory_margin == 0.0)
         detail = f"wins without a margin, which count as any win: {np.count_nonzero(is_unknown):,}"
-        findings.note(
-            reasons.UNKNOWN_MARGIN, [False, True], (), is_unknown.astype(np.uint8), detail, reasons.KEPT
-        )
+        findings.note_records(reasons.UNKNOWN_MARGIN, is_unknown, detail)
     reject_code = findings.reject_code
     winner_first = False
     if data.colours == "auto":
@@ -226,7 +221,10 @@ class DateColumn(NamedTuple):
 def read_dates(
     records: FileRecords, dictionaries: Dictionaries, data: DataConfig, findings: Findings
 ) -> DateColumn:
-    """Read dates. Of an ambiguous one, periods of years use the year."""
+    """Read dates. Of an ambiguous one, periods of years use the year.
+
+    Shorter periods reject it, and a date whose month is above 12 (`dates.unread` is both).
+    """
     texts = [text.strip() for text in records.distinct("dates")]
     codes = records.codes("dates")
     dates = parse_dates(texts, data, records.layout.unit)
@@ -391,14 +389,15 @@ def read_odds(
     points_of = {odds_words(odds): points for odds, points in points_of.items()}
     points = np.array([odds_points(odds, points_of) for odds in written], np.float64)
     is_unknown = np.isnan(points)
-    # a number or a sign may mean something else
-    has_letters = np.array([any(sign.isalpha() for sign in odds) for odds in written], np.bool_)
     has_words = np.array([fold(odds) != "" for odds in written], np.bool_)
-    is_understood = ~is_unknown & (has_letters | (points != 0))
-    if np.any(is_unknown & has_words) and not np.any(is_understood):
+    has_letters = np.array([any(sign.isalpha() for sign in odds) for odds in written], np.bool_)
+    # `none` tells that a column is of odds; `0` or a sign, on even terms too, may be of anything
+    tells_odds = ~is_unknown & (has_letters | (points != 0))
+    if np.any(is_unknown & has_words) and not np.any(tells_odds):
         findings.note(reasons.OTHER_ODDS, is_unknown, written, codes, "none is known", reasons.KEPT)
         return OddsColumn(are_understood=False)
-    if not points.any():
+    all_on_even_terms = not points.any()  # NaN, the points of unknown odds, is something
+    if all_on_even_terms:
         return OddsColumn(are_understood=True)
     offset = points[codes]
     if "odds_giver" in records.further:
@@ -458,11 +457,11 @@ def reject_unplayed(
     if "termination" in records.further:
         texts = records.distinct("termination")
         codes = records.codes("termination")
-        without_moves = np.array([is_unplayed(text, moves=False) for text in texts], np.bool_)
-        with_moves = np.array([is_unplayed(text, moves=True) for text in texts], np.bool_)
-        findings.reject_where(with_moves, reasons.FORFEIT, codes)
-        if np.any(without_moves & ~with_moves):
-            findings.reject_where(spread(without_moves, codes) & ~has_moves, reasons.FORFEIT)
+        is_unplayed_anyway = np.array([is_unplayed(text, moves=True) for text in texts], np.bool_)
+        is_unplayed_if_no_moves = np.array([is_unplayed(text, moves=False) for text in texts], np.bool_)
+        findings.reject_where(is_unplayed_anyway, reasons.FORFEIT, codes)
+        if np.any(is_unplayed_if_no_moves & ~is_unplayed_anyway):
+            findings.reject_where(spread(is_unplayed_if_no_moves, codes) & ~has_moves, reasons.FORFEIT)
 
 
 def find_computers(records: FileRecords) -> Mask | None:
