@@ -212,12 +212,13 @@ class Inference(SlicedInference):
         if self.newcomers:
             of_priors |= self.newcomers.gradient(self.newcomers.posterior.squares)
         of_priors["draw_margin_strength"] = by_strength
-        by_margin_origin = results.positivity_evidence(self.slice_state).by_origin
+        # players' margins are deviations from a common one, so the sites that keep them positive depend on that, too
+        by_positivity = results.positivity_evidence(self.slice_state).by_origin
+        of_games = of_games._replace(margin=of_games.margin + by_positivity)
         of_links = None
         if self.slice_state.links:
             cavities = self.slice_state.links.cavities(self.slice_state.messages.marginal)
             of_links = links_gradient(self.slice_state.links, cavities, slopes)
-        of_games = of_games._replace(margin=of_games.margin + by_margin_origin)
         return EvidenceGradient(of_priors, of_games, of_links)
 
     def extra_beliefs(self) -> Array:

@@ -223,8 +223,9 @@ def smooth_and_compare(state: SliceState, arrived: Array) -> float:
 def end_sweep(state: SliceState, arrived: Array | None, least: float, decay: float) -> Moves:
     """Smooth what has arrived, if anything moved; save the sites. Raises SetupError.
 
-    `arrived`: None where nothing moved. An earlier move counts as `least` points at least, and as `decay` times the one
-    before it at least (`chains.moves_to_come`).
+    `arrived`: None where nothing moved. The moves that remain are estimated from each variable's move in this sweep and
+    its earlier one (`chains.moves_to_come`). That is max(move in the sweep before, `decay` times its own earlier one),
+    and counts as `least` points where it is smaller.
     """
     if arrived is not None:
         smooth(state, arrived)

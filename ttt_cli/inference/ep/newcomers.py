@@ -57,7 +57,11 @@ class LevelRows(NamedTuple):
 
 
 class DebutSums(NamedTuple):
-    """Sums by year, and z'(A - M)z over all first nodes."""
+    """Sums of a slice by year, and the product of z and `excess` over its first nodes.
+
+    The product is z'(A - M)z but for what first nodes share through their mean, which `Newcomers.correction` takes off:
+    that needs the sums of all slices.
+    """
 
     by_year: YearSums
     product: float
@@ -110,7 +114,11 @@ class SliceNewcomers:
     def _level_rows(
         self, node_year: Ids, newcomers: NewcomersInput, storage: ArrayStorage
     ) -> LevelRows | None:
-        """Rows of A W, None where a step is so small that levels are not free."""
+        """Rows of A W, None where a step is so small that levels are not free.
+
+        Games compare skills of one year, so they add nothing to A W. A step of variance v between two nodes adds 1 / v
+        to the diagonal of A at both, and -1 / v between them; the prior of a first node given m adds 1 / sd^2.
+        """
         begin = self._nodes.start
         previous = self._chains.previous[self._nodes]
         variance = self._chains.variance[self._nodes]
@@ -129,7 +137,7 @@ class SliceNewcomers:
         for column, across in ((1, newcomers.past), (2, newcomers.future)):
             weight[across.node - begin, column] = -1.0 / across.variance
             year[across.node - begin, column] = across.year
-        weight[:, 0] = -weight.sum(axis=1)
+        weight[:, 0] = -weight.sum(axis=1)  # steps compare skills: without priors rows of A sum to 0
         weight[self._first - begin, 0] += self._sd**-2
         return LevelRows(weight, year, np.arange(0, weight.size + 1, 3, dtype=np.int32))
 
@@ -149,11 +157,13 @@ class SliceNewcomers:
         mean = beliefs.mean[self._year]
         variance = beliefs.variance[self._year]
         cavity_share = 1.0 - variance * precision
-        mean = (mean - variance * weighted) / cavity_share
-        variance = variance / cavity_share
-        self._chains.mean[self._first] = mean
-        self._chains.variance[self._first] = self._sd**2 + variance
-        twice_exponent = weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2
+        cavity_mean = (mean - variance * weighted) / cavity_share
+        cavity_variance = variance / cavity_share
+        self._chains.mean[self._first] = cavity_mean
+        self._chains.variance[self._first] = self._sd**2 + cavity_variance
+        twice_exponent = (
+            weighted**2 * cavity_variance + 2.0 * weighted * cavity_mean - precision * cavity_mean**2
+        )
         deviance = np.log(cavity_share) + cavity_share * twice_exponent
         return float(deviance.sum())
 

@@ -38,7 +38,7 @@ class SliceGames(Protocol):
         """
 
     def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
-        """Make the sites of games between players as the marginals believe them, each as if it were the only one."""
+        """Make the site of each game as if the marginals, a first guess, were the beliefs without it; they stay."""
 
     def add_sites(self, part: Part, marginal: Rows) -> None:
         """Add all sites to the marginals of their variables."""
@@ -90,7 +90,7 @@ class PairKernels(Protocol):
     def cavities(
         self, begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows, /
     ) -> None:
-        """Fill cavities."""
+        """Fill the cavities of the games `begin` to `end`."""
 
     def gradient(
         self,
@@ -102,7 +102,11 @@ class PairKernels(Protocol):
         by_offset: Vector,
         /,
     ) -> GamesSlopes:
-        """Gradient in what is common to all games."""
+        """Gradient in what is common to all games.
+
+        Fills `by_margin` and `by_offset` (games,) with that of each game in its draw margin, and in what is added to
+        its first player's skill.
+        """
 
 
 @dataclass
@@ -114,10 +118,10 @@ class PairGames:
     | pairings | | | the games |
     | play | | | how they are played, offsets aside |
     | handicap | (games, 2 + terms) | | as in `MergedGames` |
-    | balance, interval | (games,) | | the same; balance in games; none without covariates or margins of victory |
+    | balance, interval | (games,) | | as in `MergedGames`; none without covariates or margins of victory |
     | rule | | points | how they are played, as kernels take it |
     | sites | | | their sites, and those that keep margins positive |
-    | coupling | (games,) | 1/points^2 | precision of each difference, all equal games together; none with own margins |
+    | coupling | (games,) | 1/points^2 | precision of each difference, times the weight; none with own margins |
     | steps | (steps,) | points | between margins of victory |
     """
 
@@ -151,10 +155,10 @@ class PairGames:
         return self.kernels.sweep(part, back, repeats, chains, self.pairings, self.rule, messages, self.sites)
 
     def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
-        """Make the sites of games as the marginals believe, by a pass that passes nothing on.
+        """Make the sites of games from the marginals, by a pass back that changes nothing else.
 
-        It goes back, and no variable has a following one: so no messages go along the chains. Games have the weight 0:
-        so nothing of their new sites is added to the marginals.
+        No variable has a following one, so no messages go along the chains; games have the weight 0, so nothing of
+        their new sites is added to the marginals.
         """
         unlinked = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.pairings._replace(weight=np.zeros_like(self.pairings.weight))
