@@ -77,13 +77,14 @@ class JointLinks:
         return len(self.pairs.link)
 
     def entries(self) -> list[Entries]:
-        """Entries of w q c c', summed over links."""
+        """Entries of w q c c', summed over links: of the diagonal, and each pair of variables once."""
         rows = self.rows
         precision = rows.weight * self.site[:, 0]
-        of_entries = np.repeat(precision, np.diff(rows.row)) * rows.coefficient**2
+        on_diagonal = np.repeat(precision, np.diff(rows.row)) * rows.coefficient**2
+        of_pairs = precision[self.pairs.link] * self.pairs.product
         return [
-            Entries(rows.variable, rows.variable, of_entries),
-            Entries(*self.pairs.variables, precision[self.pairs.link] * self.pairs.product),
+            Entries(rows.variable, rows.variable, on_diagonal),
+            Entries(*self.pairs.variables, of_pairs),
         ]
 
     def pulls(self, variables: int) -> Array:

@@ -37,17 +37,21 @@ def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], 
 
 
 def _contrast(timeline: Timeline, group: LooseGroup) -> Array:
-    """Weights (nodes,) of the difference of the mean skills of both sides, in common periods if there are any."""
+    """Weights (nodes,) of the difference of the mean skills of both sides, in common periods if there are any.
+
+    In a period with n players and m opponents the difference has 1 / n for each player and -1 / m for each opponent.
+    The periods are weighted by their players n.
+    """
     of_players = group.players[timeline.node_player]
     of_opponents = group.opponents[timeline.node_player]
     period = _compared_periods(timeline, of_players, of_opponents)
-    players = np.bincount(period, of_players)
-    opponents = np.bincount(period, of_opponents)
-    both = (players > 0) & (opponents > 0)
-    share = np.where(both, players, 0.0) / players[both].sum()
-    mean_of_players = of_players / np.maximum(players, 1.0)[period]
-    mean_of_opponents = of_opponents / np.maximum(opponents, 1.0)[period]
-    return np.asarray(share[period] * (mean_of_players - mean_of_opponents))
+    n_players = np.bincount(period, of_players)
+    n_opponents = np.bincount(period, of_opponents)
+    has_both = (n_players > 0) & (n_opponents > 0)
+    share_of_period = np.where(has_both, n_players, 0.0) / n_players[has_both].sum()
+    mean_of_players = of_players / np.maximum(n_players, 1.0)[period]
+    mean_of_opponents = of_opponents / np.maximum(n_opponents, 1.0)[period]
+    return np.asarray(share_of_period[period] * (mean_of_players - mean_of_opponents))
 
 
 def _compared_periods(timeline: Timeline, of_players: Mask, of_opponents: Mask) -> Places:

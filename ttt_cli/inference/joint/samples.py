@@ -116,6 +116,7 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
         covariance[variable] = column[previous[variable]]
     sampled_share[vague] = 0.0
     covariance[previous < 0] = 0.0  # so far with the last variable, which -1 is the index of
+    # A variance from n samples has the relative error sqrt(2 / n), its root half of that.
     error = np.sqrt(np.mean(sampled_share**2) / (2.0 * samples))
     sd = np.sqrt(variance)
     curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[size:]])) if newcomers else None
@@ -140,7 +141,12 @@ def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResp
 
 
 def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponses, samples: int) -> Spread:
-    """What conditional means add that the waves do not tell, by samples of the joint Gaussian."""
+    """What conditional means add that the waves do not tell, by samples of the joint Gaussian.
+
+    The waves are independent with variance 1, so the mean given their values u has u times their responses: that is
+    taken off. Of two variables in different chains, for which links ask, the covariance is that of one with the
+    conditional mean of the other, which has all that this one shares with other chains; both ways are averaged.
+    """
     previous = inference.chains.previous
     size = len(previous)
     squares = np.zeros(waves.response.shape[1])
@@ -151,10 +157,11 @@ def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponse
     for prior_sample, solved in _solve(inference, system, _samples(inference, samples)):
         sample = prior_sample + solved
         means = system.conditional_means(sample)
-        if links:  # given other chains a variable is independent of them, so its mean has all of a covariance
+        if links:
             reported += 0.5 * means[pairs.first] * sample[pairs.second]
             reported += 0.5 * sample[pairs.first] * means[pairs.second]
-        means -= (waves.weights @ means[size:]) @ waves.response
+        of_waves = waves.weights @ means[size:]
+        means -= of_waves @ waves.response
         squares += means * means
         products += means[:size] * means[previous]
     return Spread(squares / samples, products / samples, reported / samples)
@@ -184,17 +191,21 @@ def _with_sds(chains: dict[str, Chain], sd: Array, covariance: Array) -> dict[st
 
 
 def _waves(inference: Inference, system: JointSystem) -> WaveResponses:
-    """The sums of newcomers' means that vary most, none where the mean does not move."""
+    """The sums of newcomers' means that vary most, none where the mean does not move.
+
+    With the covariance matrix V of the sums and its eigenvalues D and eigenvectors U, V = U D U', the sums rotated by
+    D^-1/2 U' are independent and have variance 1.
+    """
     size = len(inference.chains.previous)
     if not inference.newcomers:
         return WaveResponses(np.empty((0, 0)), np.empty((0, size)))
     waves = inference.newcomers.waves(MOST_WAVES, size)
     response = np.array([system.conditional_means(system.solve(b, WAVE_TOLERANCE)) for b in waves.of_skills])
-    variance, vectors = np.linalg.eigh(response[:, size:] @ waves.weights.T)
+    covariance = response[:, size:] @ waves.weights.T
+    variance, vectors = np.linalg.eigh(covariance)
     free = variance > LEAST_WAVE * variance[-1]
-    # rotated to independent waves of variance 1
-    scaled = (vectors[:, free] / np.sqrt(variance[free])).T
-    return WaveResponses(scaled @ waves.weights, scaled @ response)
+    rotation = (vectors[:, free] / np.sqrt(variance[free])).T
+    return WaveResponses(rotation @ waves.weights, rotation @ response)
 
 
 def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
