@@ -117,11 +117,11 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
 
 
 class _NearestSpans(NamedTuple):
-    """Nodes of players whom a run has, and where in the run; arrays of shape (such nodes,)."""
+    """Nodes of players whom a run has, and the player's nearest period in the run; arrays of shape (such nodes,)."""
 
     nodes: Places
-    span: Places  # of the player, the nearest in time
-    steps: Places  # periods of the run from the beginning of the span to the nearest one
+    span: Places  # the player's span with that period
+    steps: Places  # periods of the run from the beginning of the span to that period
 
 
 def _nearest_spans(run: Run, timeline: Timeline, begin: Places, until: Places) -> _NearestSpans:

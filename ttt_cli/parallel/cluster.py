@@ -296,7 +296,7 @@ def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) 
     return max(1, (threads or cores) // workers)
 
 
-DEATHS: Final = 4  # times that Dask gives up an item of a chain before it is given up here
+DEATHS: Final = 4  # times that an item of a chain is tried again after Dask has given it up
 
 
 @dataclass
@@ -338,9 +338,8 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
             content = client.submit(bytes, pickle.dumps(worker, pickle.HIGHEST_PROTOCOL), pure=False)
         _await_worker(client)
         with suppress(ValueError):  # the worker has gone
-            client.replicate(
-                content, n=len(keys)
-            )  # Dask would leave all chains to the one worker that has it
+            # Dask would leave all chains to the one worker that has it
+            client.replicate(content, n=len(keys))
         orders = [pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in unfinished.values()]
         futures = client.map(run_chain, orders, key=keys, pure=False, content=content, version=VERSION)
         tasks.update(zip(keys, futures, strict=True))

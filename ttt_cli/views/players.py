@@ -22,6 +22,7 @@ NEUTRAL: Final = "neutral"  # what both sides are called where neither has an ad
 _COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
+# The games of a player, of which the first ? is the name, perhaps against one opponent, the second.
 _SELECT: Final = """
 WITH of AS (
     SELECT period, period_number, date, white_id = {player} AS is_white,

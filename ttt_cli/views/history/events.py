@@ -80,11 +80,11 @@ class EventEntries:
 
     def _totals_of(self, entries: Places) -> Totals:
         """Sums over the sides of some entries, in the order of these."""
-        wanted = np.full(len(self.player), -1)
-        wanted[self.total_of_entry[entries]] = np.arange(len(entries))
-        index = wanted[self.totals.group]
-        rows = np.flatnonzero(index >= 0)
-        return self.totals.sides.take(rows).totals(index[rows])
+        position_of_total = np.full(len(self.player), -1)  # among `entries`
+        position_of_total[self.total_of_entry[entries]] = np.arange(len(entries))
+        position_of_side = position_of_total[self.totals.group]
+        sides = np.flatnonzero(position_of_side >= 0)
+        return self.totals.sides.take(sides).totals(position_of_side[sides])
 
     @cached_property
     def performances(self) -> Performances:

@@ -21,7 +21,8 @@ DOMINANCE_REMARK: Final = f"dominance: {_WHAT}, sd_dominance {{}}"
 JOINT_SD: Final = "from the joint posterior"
 INDEPENDENT_SD: Final = "with skills taken as independent"
 # One more than OTHERS are the best, so that each of them is compared with the others; for those behind them the last of
-# the best is left out.
+# the best is left out: either way `many` - 1 others. So `many` is above LEAST_OTHERS, but for players who are not among
+# the eligible themselves.
 _BEST: Final = """
 WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
                 FROM ({rows})),
