@@ -174,7 +174,7 @@ def test_what_cannot_be_compared(timeline: Timeline) -> None:
     assert caught.value.where == "bad"
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.large)])
 def test_every_system_has_a_bar_that_ends_at_its_total(timeline: Timeline, jobs: int) -> None:
     tuning, recorder = TuneOptions(evaluations=10), Recorder()
     systems = [SYSTEMS[2], system("e", "spinrad")]

@@ -58,7 +58,7 @@ def of_search(found: Tuning) -> list[str]:
     return [remark for remark in found.remarks if "calibration slope" not in remark]
 
 
-@pytest.mark.parametrize("advantage", [0.0, 60.0])
+@pytest.mark.parametrize("advantage", [pytest.param(0.0, marks=pytest.mark.large), 60.0])
 def test_the_parameters_that_made_a_history_are_found(advantage: float) -> None:
     plan = Plan(
         players=300, years=40, games=15_000, expansion=0.0, clusters=1, mixing=1.0,
@@ -76,6 +76,7 @@ def test_the_parameters_that_made_a_history_are_found(advantage: float) -> None:
     assert found.remarks == ()
 
 
+@pytest.mark.large
 def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
     """Second differences of the evidence times the prior of White's advantage, in points, at the tuned values."""
     found = tune(fit(games, draw_margin=150, tol=1e-6), "beta,tau,white_advantage")

@@ -317,7 +317,7 @@ def test_a_tag_too_long_rejects_its_game() -> None:
     assert [row[2] for row in rows] == ["C"]
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_what_cannot_be_told_apart_is_returned_in_parts() -> None:
     batches = read_pgn(iter([b'[White "A"]\n\n' * 150_000]), DataConfig(), "x").batches
     rejects = [len(batch.rejects) for batch in batches]

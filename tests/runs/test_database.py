@@ -432,7 +432,7 @@ games = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @given(games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9))
 @examples(16)
 def test_some_periods_are_those_rows_of_all(

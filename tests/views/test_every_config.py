@@ -65,7 +65,7 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export people": "export people",
 }
 MAY_BE_EMPTY: Final = {"upsets", "events", *(f"records of {kind}" for kind in KINDS_OF_RECORDS)}
-RELATED: Final = {  # views of their runs are those of another config: elo, whr, ttt-d-career
+RELATED: Final = {  # views of their runs are those of another config: elo, naive, ttt-d-career
     "chessmetrics",
     "edo",
     "elo-historical",
@@ -77,6 +77,8 @@ RELATED: Final = {  # views of their runs are those of another config: elo, whr,
     "ttt-career",
     "ttt-d",
     "ttt-white",
+    "weighted-ep",
+    "whr",
 }
 OF_ALL: Final = {
     "top",

@@ -128,8 +128,8 @@ def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(o
 @pytest.mark.parametrize(
     "moving",
     [
-        {"draw_margin_drift": 0.2, "draw_margin_strength": 0.2},
-        pytest.param({}, marks=pytest.mark.large),
+        pytest.param({"draw_margin_drift": 0.2, "draw_margin_strength": 0.2}, marks=pytest.mark.large),
+        {},
         pytest.param(NEWCOMERS, marks=pytest.mark.large),
     ],
 )
