@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import Covariate, NumberCovariate, make_covariate
+from ttt_cli.games.lineup import Lineup, Members, find_lineup, games_of_nodes, members_in
 from ttt_cli.games.people import BORN, NO_PEOPLE, PeopleTable
 from ttt_cli.games.table import Games, texts_of_rows
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year, label, period_of
@@ -57,10 +58,13 @@ class Timeline:
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
     | victory_margin | (games,) | by how much the winner won, 0 of draws and where it is unknown; None: 0 |
     | births | (players,) | in years, NaN where they are unknown; None: all are |
+    | race | (games,) | as in `Games`; None: no game is part of an order of finish |
     | newcomer_means | (players,) | of the first skill, added to that of all newcomers, points; None: 0 |
 
-    `category` has the kind of each game, None if no game has any. `covariates` are of the games, `people` what is known
-    of players; `notes` are on the games; `storage` stores the arrays.
+    `category` has the kind of each game, None if no game has any. `members` are those of the sides of games between
+    teams and in orders of finish, None if there are none; `game_white` and `game_black` are the first ones.
+    `covariates` are of the games, `people` what is known of players; `notes` are on the games; `storage` stores the
+    arrays.
     """
 
     players: tuple[str, ...]
@@ -83,6 +87,8 @@ class Timeline:
     joined: Mask | None = None
     category: CodedColumn[str] | None = None
     victory_margin: Array | None = None
+    members: Members | None = None
+    race: Ids | None = None
     covariates: tuple[Covariate, ...] = ()
     births: Array | None = None
     newcomer_means: Array | None = None
@@ -187,11 +193,10 @@ class Timeline:
         white = self.game_white[games]
         black = self.game_black[games]
         weight = self.weight[games]
-        node_games: Array = np.bincount(white, weight, self.n_nodes).astype(np.float64)
-        node_games += np.bincount(black, weight, self.n_nodes)
+        members = None if self.members is None else self.members.of_games(games, self.n_games)
         return replace(
             self,
-            node_games=node_games,
+            node_games=games_of_nodes(white, black, weight, members, self.n_nodes),
             game_start=game_start,
             game_white=white,
             game_black=black,
@@ -202,6 +207,8 @@ class Timeline:
             joined=None if self.joined is None else self.joined[games],
             category=None if self.category is None else texts_of_rows(self.category, games),
             victory_margin=None if self.victory_margin is None else self.victory_margin[games],
+            members=members,
+            race=None if self.race is None else self.race[games],
             covariates=tuple(covariate.take(games) for covariate in self.covariates),
         )
 
@@ -234,15 +241,23 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     storage = games.storage
     periods = _find_periods(games, period)
     storage.release()
+    lineup = find_lineup(games, periods.game_start)
     # pieces with about as many games as may be in memory
-    starts = _starts(periods.game_start[:-1] // (storage.rows or max(len(games), 1))).tolist()
+    starts = _starts(lineup.row_start[:-1] // (storage.rows or max(len(lineup.white), 1))).tolist()
     pieces = [slice(begin, end) for begin, end in pairwise([*starts, len(periods.number)])]
-    nodes = _find_nodes(games, periods, pieces)
-    laid_out = _lay_out(games, STEPS_PER_YEAR[period], periods, nodes, pieces)
+    nodes = _find_nodes(lineup, storage, pieces)
+    laid_out = _lay_out(lineup, storage, STEPS_PER_YEAR[period], periods, nodes, pieces)
+    members = members_in(lineup, laid_out.white, laid_out.black)
+    columns = laid_out.nodes
+    game_white = laid_out.white
+    game_black = laid_out.black
+    if lineup.first_row is not None:
+        game_white = game_white[lineup.first_row]
+        game_black = game_black[lineup.first_row]
+        columns.games[:] = games_of_nodes(game_white, game_black, games.weight, members, len(columns.player))
     sides = _find_sides(games, colours)
     joined = _find_joined(games)
-    columns = laid_out.nodes
-    for array in (*periods, *nodes, *columns, laid_out.white, laid_out.black, sides.sides):
+    for array in (*periods, *nodes, *columns, game_white, game_black, sides.sides):
         array.flags.writeable = False
     storage.release()
     return Timeline(
@@ -257,8 +272,8 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         previous=columns.previous,
         next=columns.next,
         gap_years=columns.gap_years,
-        game_white=laid_out.white,
-        game_black=laid_out.black,
+        game_white=game_white,
+        game_black=game_black,
         outcome=games.outcome,
         weight=games.weight,
         offset=games.offset,
@@ -266,6 +281,8 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         joined=joined,
         category=games.category if games.category.codes.any() else None,
         victory_margin=games.victory_margin if games.victory_margin.any() else None,
+        members=members,
+        race=games.race if games.race.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),
         births=games.people.births(games.players) if BORN in games.people.fields else None,
         people=games.people,
@@ -334,47 +351,51 @@ class _NodePlayers(NamedTuple):
     player: Ids  # (nodes,), by period, then player
 
 
-def _find_nodes(games: Games, periods: _Periods, pieces: list[slice]) -> _NodePlayers:
+def _find_nodes(lineup: Lineup, storage: ArrayStorage, pieces: list[slice]) -> _NodePlayers:
     """The nodes of all periods; `pieces` are consecutive periods to look at together."""
     from ttt_cli.kernels.layout import find_nodes, sort_nodes
 
-    n_players = len(games.players)
-    node_start = np.zeros(len(periods.game_start), np.int64)
+    n_players = lineup.n_players
+    node_start = np.zeros(len(lineup.row_start), np.int64)
     players_of_pieces = [np.empty(0, np.int32)]
     for piece in pieces:
-        game_start = periods.game_start[piece.start : piece.stop + 1]
-        start = np.empty(len(game_start), np.int64)
-        unsorted = np.empty(2 * int(game_start[-1] - game_start[0]), np.int32)
+        row_start = lineup.row_start[piece.start : piece.stop + 1]
+        start = np.empty(len(row_start), np.int64)
+        unsorted = np.empty(2 * int(row_start[-1] - row_start[0]), np.int32)
         last_period_seen = np.full(n_players, -1, np.int32)
-        find_nodes(game_start, games.white, games.black, last_period_seen, start, unsorted)
+        find_nodes(row_start, lineup.white, lineup.black, last_period_seen, start, unsorted)
         n_nodes = int(start[-1])
         player = np.empty(n_nodes, np.int32)
         spare = np.empty(n_nodes, np.int32)
         sort_nodes(start, unsorted, np.zeros(n_players, np.int32), spare, player)
         node_start[piece.start : piece.stop + 1] = node_start[piece.start] + start
         players_of_pieces.append(player)
-        games.storage.release()
+        storage.release()
     node_player = np.concatenate(players_of_pieces)
-    stored = games.storage.zeros("node-player", node_player.shape, np.int32)
+    stored = storage.zeros("node-player", node_player.shape, np.int32)
     stored[:] = node_player
     return _NodePlayers(node_start, stored)
 
 
 class _LaidOut(NamedTuple):
-    """Columns of nodes, and the nodes of the players of games."""
+    """Columns of nodes, and the nodes of the players of rows."""
 
     nodes: Nodes  # see `kernels.layout`
-    white: Ids  # (games,)
+    white: Ids  # (rows,) of the lineup, or (games,)
     black: Ids
 
 
 def _lay_out(
-    games: Games, steps_per_year: float, periods: _Periods, nodes: _NodePlayers, pieces: list[slice]
+    lineup: Lineup,
+    storage: ArrayStorage,
+    steps_per_year: float,
+    periods: _Periods,
+    nodes: _NodePlayers,
+    pieces: list[slice],
 ) -> _LaidOut:
-    """Fill the columns of nodes, and find the nodes of games; `pieces` are consecutive periods."""
+    """Fill the columns of nodes, and find the nodes of rows; `pieces` are consecutive periods."""
     from ttt_cli.kernels.layout import Nodes, lay_out
 
-    storage = games.storage
     shape = (len(nodes.player),)
     columns = Nodes(
         player=nodes.player,
@@ -384,14 +405,14 @@ def _lay_out(
         next=storage.zeros("node-next", shape, np.int32),
         gap_years=storage.zeros("node-gap_years", shape, np.float64),
     )
-    white = storage.zeros("game-white", (len(games),), np.int32)
-    black = storage.zeros("game-black", (len(games),), np.int32)
-    last_node = np.full(len(games.players), -1, np.int32)
+    white = storage.zeros("game-white", (len(lineup.white),), np.int32)
+    black = storage.zeros("game-black", (len(lineup.white),), np.int32)
+    last_node = np.full(lineup.n_players, -1, np.int32)
     for piece in pieces:
         with_end = slice(piece.start, piece.stop + 1)
         lay_out(
-            periods.number[piece], steps_per_year, periods.game_start[with_end], games.white, games.black,
-            games.weight, nodes.start[with_end], last_node, columns, white, black,
+            periods.number[piece], steps_per_year, lineup.row_start[with_end], lineup.white, lineup.black,
+            lineup.weight, nodes.start[with_end], last_node, columns, white, black,
         )  # fmt: skip
         storage.release()
     return _LaidOut(columns, white, black)
@@ -418,7 +439,9 @@ def _find_sides(games: Games, colours: Colours) -> _AdvantageOwners:
             is_unknown = np.isin(games.source_file, numbers)
             paths = ", ".join(files[number].path for number in numbers)
             notes = (f"{paths}: {_COLOURS_UNKNOWN}",)
-    is_neutral = games.neutral if games.neutral.any() else False
+    is_neutral: Mask | bool = games.neutral if games.neutral.any() else False
+    if games.race.any():
+        is_neutral = is_neutral | (games.race > 0)
     sides = np.where(is_neutral, NEUTRAL, np.where(is_unknown, UNKNOWN, KNOWN)).astype(np.int8)
     return _AdvantageOwners(sides if sides.ndim else np.broadcast_to(sides, len(games)), notes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 
 from tests.reference.ttt_ep import tilted
 from tests.support.builders import EXACT, fit_rows, make_games, random_rows, skills
+from tests.support.cases import each
 from tests.support.recorder import Recorder
+from tests.support.sides import games_of_sides
 from ttt_cli import api
 from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import Colours, SolverConfig
@@ -469,3 +472,28 @@ def test_without_a_draw_there_is_no_margin_that_could_move():
     found = Forecaster(timeline, model, model.Params(**MOVING, draw_margin=0.0), EXACT).predict(3, 4)
     assert found[:, 1] == pytest.approx(0.0)
     assert found.sum(axis=1) == pytest.approx(1.0)
+
+
+@each("team", ["sum", "mean"])
+def test_forecasts_of_teams_are_those_of_sums(team):
+    """P(d within the draw margin) of the difference of sums, with White's advantage, handicap and unequal teams."""
+    rows = [(1900, "a", "b", 2), (1900, "c", "b", 1), (1901, "a / c", "b", 2, 1.0, 80.0), (1901, "a", "c", 2)]
+    timeline = build_timeline(games_of_sides(rows), "year", "known")
+    params = ttt.Params(white_advantage=35.0, draw_margin=200.0, team=team)
+    forecaster = Forecaster(timeline, ttt, params, EXACT)
+    probabilities = forecaster.predict(1, 2)
+    fit = ttt.fit(known_before(timeline, 1, 2), params, EXACT)
+    skill = {
+        timeline.players[timeline.node_player[node]]: (fit.mean[node], fit.sd[node])
+        for node in range(3, timeline.n_nodes)
+    }
+    share = 1.0 if team == "sum" else 0.5
+    players = 3.0 if team == "sum" else 2.0
+    mean = share * (skill["a"][0] + skill["c"][0]) - skill["b"][0] + 35.0 + 80.0 * fit.elo_unit
+    variance = share**2 * (skill["a"][1] ** 2 + skill["c"][1] ** 2) + skill["b"][1] ** 2
+    noise = players * params.beta**2
+    difference = NormalDist(mean, math.sqrt(variance + noise))
+    margin = 200.0 * math.sqrt(players / 2.0)
+    assert probabilities[0, 0] == pytest.approx(difference.cdf(-margin), abs=1e-9)
+    assert probabilities[0, 2] == pytest.approx(1.0 - difference.cdf(margin), abs=1e-9)
+    assert probabilities.sum(axis=1) == pytest.approx(1.0)

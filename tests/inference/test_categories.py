@@ -202,7 +202,7 @@ def test_other_posteriors():
     inference = shared.inference(NO_OFFSETS, factorised)
     inference.sweep(Pace.PLAIN)
     sampled = sampled_histories(inference, 400)
-    of_samples = shared.categories.skills(sampled.chains["skill"], sampled.extra)
+    of_samples = shared.sums.player_offsets.skills(sampled.chains["skill"], sampled.extra)
     for name in TWO:
         walk = joint.categories[name].walk
         ratio = of_samples[name].walk.sd / walk.sd

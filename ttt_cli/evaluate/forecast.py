@@ -26,6 +26,7 @@ from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import rough_enough
+from ttt_cli.inference.sums import sides_as_players
 from ttt_cli.inference.victory import find_steps
 from ttt_cli.periods import numbers_within
 from ttt_cli.runs.run import Run
@@ -35,7 +36,7 @@ from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
 from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
-from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.timeline import KNOWN, Timeline, build_timeline
 
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage, covariates and lapses count as 0
 GROWTH: Final = 1.25  # of the games seen, after which White's advantage and covariates are re-estimated
@@ -182,6 +183,7 @@ class Forecaster:
     _next_estimate_at: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimates
 
     def __post_init__(self) -> None:
+        registry.check_games(self.model, self.timeline)
         self._traits = self.model.TRAITS
         self.timeline = with_computed(self.timeline, self.params)
         self._loose = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
@@ -205,13 +207,53 @@ class Forecaster:
                     side["mean"] = np.where(in_category, skills.mean[nodes][node], side["mean"])
                     side["sd"] = np.where(in_category, skills.sd[nodes][node], side["sd"])
         half_handicap = 0.5 * fit.elo_unit * self.timeline.offset[games]
-        if points_by_term(params):
+        of_games = self.timeline
+        if points_by_term(params) or self.timeline.members is not None:
             of_games = self.timeline.with_games(games, np.zeros_like(self.timeline.game_start))
+        if points_by_term(params):
             half_handicap = half_handicap + 0.5 * points_added(params, of_games)
+        if of_games.members is not None:
+            half_handicap = self._with_sums(fit, params, of_games, nodes, white, black, half_handicap)
         white["mean"] = white["mean"] + half_handicap
         black["mean"] = black["mean"] - half_handicap
         probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
+
+    def _with_sums(
+        self,
+        fit: Fit,
+        params: dict[str, Any],
+        of_games: Timeline,
+        nodes: slice,
+        white: dict[str, Array],
+        black: dict[str, Array],
+        half_handicap: Array,
+    ) -> Array:
+        """Set the sides of games of teams and in orders of finish; returns half of what is added to skills in games.
+
+        A side has the beliefs of a player in a game of two with the same chances (`sides_as_players`), so that White's
+        advantage is to be divided, too.
+        """
+        members = of_games.members
+        assert members is not None
+        beliefs = expected(fit, nodes)
+        node = members.node - nodes.start
+        mean = beliefs["mean"][node]
+        sd = beliefs["sd"][node] if "sd" in beliefs else np.zeros(len(node))
+        for category, setting in self.params.offset_settings.items():
+            in_category = of_games.in_category(category)[members.game]
+            skills = skills_in_category(fit, category, setting["sd"])
+            mean = np.where(in_category, skills.mean[nodes][node], mean)
+            sd = np.where(in_category, skills.sd[nodes][node], sd)
+        sides = sides_as_players(members, mean, sd, of_games.n_games, self.params.team_skill)
+        has_members = np.zeros(of_games.n_games, np.bool_)
+        has_members[members.game] = True
+        for number, side in enumerate((white, black)):
+            side["mean"] = np.where(has_members, sides.mean[:, number], side["mean"])
+            side["sd"] = np.where(has_members, sides.sd[:, number], side["sd"])
+        more = (1.0 / sides.scale - 1.0) * params.get(ADVANTAGE, 0.0) * (of_games.sides == KNOWN)
+        half_added: Array = half_handicap / sides.scale + 0.5 * more
+        return half_added
 
     def numbers(self, step: int) -> dict[str, Any]:
         """Resolved parameters for predicting the period at index `step`."""

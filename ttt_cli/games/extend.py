@@ -20,6 +20,7 @@ from ttt_cli.games.table import (
     games_from_columns,
     joined,
     joined_covariates,
+    none_of,
     years_of,
 )
 from ttt_cli.reading.people import read_people
@@ -152,6 +153,9 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         source_line=np.concatenate([old.source_line, new.source_line]),
         neutral=np.concatenate([old.neutral, new.neutral]),
         victory_margin=np.concatenate([old.victory_margin, new.victory_margin]),
+        white_team=none_of(len(date)),
+        black_team=none_of(len(date)),
+        race=none_of(len(date)),
         event=joined(old.event, new.event),
         site=joined(old.site, new.site),
         round=joined(old.round, new.round),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import NO_PEOPLE, PeopleTable
+from ttt_cli.games.teams import NO_TEAM, NO_TEAMS, Teams
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, rows_of_column, spread
 from ttt_cli.reading.reports import (
     TEXT_COLUMNS,
@@ -43,6 +44,9 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "source_line": np.int64,
     "neutral": np.bool_,
     "victory_margin": np.float64,
+    "white_team": np.int32,
+    "black_team": np.int32,
+    "race": np.int32,
 }
 GAME_COLUMNS: Final = tuple(GAME_KINDS)
 GAME_TEXTS: Final = (*TEXT_COLUMNS, "category")  # columns of `Games`
@@ -53,6 +57,11 @@ RECORD_TEXTS: Final = (*TEXT_COLUMNS, "variant", "time_control", "status", "odds
 def no_texts(count: int) -> CodedColumn[str]:
     """A column of empty texts."""
     return CodedColumn(np.broadcast_to(np.uint8(0), count), ("",))
+
+
+def none_of(count: int) -> NDArray[np.int32]:
+    """A column of zeros: no teams, or no order of finish."""
+    return np.broadcast_to(np.int32(0), count)
 
 
 class GameColumns(NamedTuple):
@@ -69,6 +78,9 @@ class GameColumns(NamedTuple):
     source_line: NDArray[np.int64]
     neutral: NDArray[np.bool_]
     victory_margin: NDArray[np.float64]
+    white_team: NDArray[np.int32]
+    black_team: NDArray[np.int32]
+    race: NDArray[np.int32]
     event: CodedColumn[str]
     site: CodedColumn[str]
     round: CodedColumn[str]
@@ -89,6 +101,9 @@ class GameColumns(NamedTuple):
             source_line=self.source_line[rows],
             neutral=self.neutral[rows],
             victory_margin=self.victory_margin[rows],
+            white_team=self.white_team[rows],
+            black_team=self.black_team[rows],
+            race=self.race[rows],
             event=texts_of_rows(self.event, rows),
             site=texts_of_rows(self.site, rows),
             round=texts_of_rows(self.round, rows),
@@ -115,7 +130,9 @@ class Games:
     is less than a day. `white` and `black` index `players`, which is sorted and unique; `outcome` is White's: 0 loss,
     1 draw, 2 win. A game counts `weight` times; `offset` (Elo points) is added to White's strength, negative when
     White gave odds. On `neutral` ground (empty: none is) no side has an advantage. `victory_margin` (empty: none) is by
-    how much the winner won, 0 of draws and where it is unknown. These may have stride 0 where all are equal.
+    how much the winner won, 0 of draws and where it is unknown. `white_team` and `black_team` (empty: none) are
+    numbers of `teams`, 0 where the side is one player; else `white` or `black` is its first member. Rows with the same
+    `race` above 0 (empty: none) are neighbours in one order of finish. These may have stride 0 where all are equal.
     `source_file` indexes `report.files`, `source_line` is the record's place there (see `reading.reports`). `event`,
     `site` and `round` are texts as written. `category` is the kind of game, empty for none. `spellings` are sorted
     pairs of a player and another spelling. `covariates` are texts as written, too. `people`: what is known of players.
@@ -142,6 +159,10 @@ class Games:
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     victory_margin: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
+    white_team: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
+    black_team: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
+    race: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
+    teams: Teams = field(default=NO_TEAMS, repr=False)
     covariates: tuple[CovariateTexts, ...] = field(default=(), repr=False)
     people: PeopleTable = field(default=NO_PEOPLE, repr=False)
     storage: ArrayStorage = field(default=MEMORY, repr=False, compare=False)
@@ -152,6 +173,9 @@ class Games:
             object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
         if not len(self.victory_margin):
             object.__setattr__(self, "victory_margin", np.broadcast_to(np.float64(0.0), n))
+        for name in ("white_team", "black_team", "race"):
+            if not len(vars(self)[name]):
+                object.__setattr__(self, name, none_of(n))
         for covariate in self.covariates:
             lengths = {len(column) for column in covariate.columns.values()}
             _require(lengths == {n}, f"the covariate {covariate.name} has as many texts as there are games")
@@ -178,10 +202,28 @@ class Games:
         is_margin = (self.victory_margin >= 0) & np.isfinite(self.victory_margin)
         _require(np.all(is_margin), "margins of victory are at least 0 and finite")
         _require(np.all(self.white != self.black), "nobody plays against himself")
+        if len(self.teams) > 1 or self.white_team.any() or self.black_team.any():
+            self._check_teams()
         _require(np.all(self.date[1:] >= self.date[:-1]), "rows are sorted by date")
+
+    def _check_teams(self) -> None:
+        """Raise ValueError for teams out of range."""
+        _require(
+            _all_below(self.teams.player, len(self.players)), "members of teams are indices of the players"
+        )
+        first_players = self.teams.first_players()
+        for side, team in ((self.white, self.white_team), (self.black, self.black_team)):
+            _require(_all_below(team, len(self.teams)), "white_team and black_team are numbers of teams")
+            is_first = (first_players[team] == side) | (team == NO_TEAM)
+            _require(np.all(is_first), "white and black are the first members of their teams")
 
     def __len__(self) -> int:
         return len(self.date)
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether any game has a team or is part of an order of finish."""
+        return len(self.teams) > 1 or bool(self.race.any())
 
     @property
     def columns(self) -> GameColumns:
@@ -198,6 +240,9 @@ class Games:
             source_line=self.source_line,
             neutral=self.neutral,
             victory_margin=self.victory_margin,
+            white_team=self.white_team,
+            black_team=self.black_team,
+            race=self.race,
             event=self.event,
             site=self.site,
             round=self.round,
@@ -455,6 +500,9 @@ def game_columns(records: Records) -> GameColumns:
         source_line=records.line[rows].astype(np.int64),
         neutral=rows_of_column(records.neutral, rows),
         victory_margin=rows_of_column(records.victory_margin, rows),
+        white_team=none_of(len(rows)),
+        black_team=none_of(len(rows)),
+        race=none_of(len(rows)),
         event=texts_of_rows(records.event, rows),
         site=texts_of_rows(records.site, rows),
         round=texts_of_rows(records.round, rows),

@@ -67,63 +67,36 @@ class OffsetVariables(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Categories:
-    """Games of a timeline in categories with offsets.
+class PlayerOffsets:
+    """Offsets of players in categories of games.
 
     | name | shape | |
     |---|---|---|
     | timeline | | all games |
-    | offsets | (categories,) | |
-    | base | | the timeline with the games that have no offset |
+    | offsets | (categories,) | their priors |
     | variables | | the offsets of players |
-    | merged | | the games with offsets by period, distinct ones; `first` and `second` are variables |
     """
 
     timeline: Timeline
     offsets: tuple[CategoryOffset, ...]
-    base: Timeline
     variables: OffsetVariables
-    merged: MergedGames
 
-    def links(self, play: Play) -> LinkedGames:
-        """The games as links, when they are played so."""
+    @property
+    def extra_variables(self) -> ExtraVariables:
+        """The offsets with their chains, without performances."""
         variables = self.variables
-        timeline = self.timeline
-        nodes = timeline.n_nodes
-        games = self.merged.games
-        links = len(self.merged)
-        of_first = variables.node[games.first]
-        of_second = variables.node[games.second]
-        entries = [of_first, of_second, nodes + games.first, nodes + games.second]
-        points = points_given(
-            self.merged.handicap, play.elo_unit, play.offsets.advantage, play.offsets.covariates
-        )
-        offset = np.full(links, play.offsets.advantage)
-        offset[: len(points)] += points
-        no_ends = np.zeros(links)  # of intervals: draw margins fill them in
-        rows = LinkRows(
-            start=games.start,
-            row=4 * np.arange(links + 1),
-            variable=np.column_stack(entries).ravel().astype(np.int32),
-            coefficient=np.tile([1.0, -1.0, 1.0, -1.0], links),
-            offset=offset,
-            noise=np.full(links, play.noise),
-            low=no_ends,
-            high=no_ends.copy(),
-            weight=games.weight,
-        )
+        node_start = self.timeline.node_start
         sds = np.array([of.sd for of in self.offsets])[variables.category]
         drifts = np.array([of.tau for of in self.offsets])[variables.category]
         variance = np.where(variables.previous < 0, sds**2, drifts**2 * variables.years)
-        extra = ExtraVariables(
-            chained=np.searchsorted(variables.node, timeline.node_start).astype(np.int64),
+        return ExtraVariables(
+            chained=np.searchsorted(variables.node, node_start).astype(np.int64),
             previous=variables.previous,
             following=variables.following,
             mean=np.zeros(len(variance)),
             variance=variance,
-            performances=np.zeros(len(timeline.node_start), np.int64),
+            performances=np.zeros(len(node_start), np.int64),
         )
-        return LinkedGames(rows, extra, self._reported, CategoryGames(self.merged, variables.node))
 
     @property
     def _later(self) -> Places:
@@ -131,7 +104,7 @@ class Categories:
         return np.flatnonzero(self.variables.previous >= 0)
 
     @property
-    def _reported(self) -> VariablePairs:
+    def reported(self) -> VariablePairs:
         """Skill and offset at each node; then skill and the offset before, and the skill before and offset."""
         nodes = self.timeline.n_nodes
         node = self.variables.node
@@ -147,10 +120,11 @@ class Categories:
         node = variables.node
         later = self._later
         at_once, with_before, before_with = np.split(extra.reported, [len(node), len(node) + len(later)])
-        variance = skill.sd[node] ** 2 + extra.sd**2 + 2.0 * at_once
-        covariance = skill.covariance[node] + extra.covariance
+        of_offsets = slice(len(node))  # performances come after them
+        variance = skill.sd[node] ** 2 + extra.sd[of_offsets] ** 2 + 2.0 * at_once
+        covariance = skill.covariance[node] + extra.covariance[of_offsets]
         covariance[later] += with_before + before_with
-        mean = skill.mean[node] + extra.mean
+        mean = skill.mean[node] + extra.mean[of_offsets]
         skills: dict[str, CategorySkill] = {}
         for index, offset in enumerate(self.offsets):
             of_category = np.flatnonzero(variables.category == index)
@@ -181,6 +155,60 @@ class Categories:
         return slopes
 
 
+@dataclass(frozen=True)
+class Categories:
+    """Games of a timeline between two players in categories with offsets.
+
+    | name | | |
+    |---|---|---|
+    | player_offsets | | of all games |
+    | base | | the timeline with the games that have no offset |
+    | merged | | the games with offsets by period, distinct ones; `first` and `second` are variables |
+    """
+
+    player_offsets: PlayerOffsets
+    base: Timeline
+    merged: MergedGames
+
+    def links(self, play: Play) -> LinkedGames:
+        """The games as links, when they are played so."""
+        variables = self.player_offsets.variables
+        nodes = self.player_offsets.timeline.n_nodes
+        games = self.merged.games
+        links = len(self.merged)
+        of_first = variables.node[games.first]
+        of_second = variables.node[games.second]
+        entries = [of_first, of_second, nodes + games.first, nodes + games.second]
+        points = points_given(
+            self.merged.handicap, play.elo_unit, play.offsets.advantage, play.offsets.covariates
+        )
+        offset = np.full(links, play.offsets.advantage)
+        offset[: len(points)] += points
+        no_ends = np.zeros(links)  # of intervals: draw margins fill them in
+        rows = LinkRows(
+            start=games.start,
+            row=4 * np.arange(links + 1),
+            variable=np.column_stack(entries).ravel().astype(np.int32),
+            coefficient=np.tile([1.0, -1.0, 1.0, -1.0], links),
+            offset=offset,
+            noise=np.full(links, play.noise),
+            low=no_ends,
+            high=no_ends.copy(),
+            weight=games.weight,
+        )
+        extra = self.player_offsets.extra_variables
+        games_in_categories = CategoryGames(self.merged, variables.node)
+        return LinkedGames(rows, extra, self.player_offsets.reported, games_in_categories)
+
+
+def find_player_offsets(timeline: Timeline, offsets: Sequence[CategoryOffset]) -> PlayerOffsets:
+    """The offsets of players. Raises ConfigError for categories that the games do not have."""
+    _check_names(timeline, offsets)
+    of_categories = [timeline.with_games_where(timeline.in_category(offset.name)) for offset in offsets]
+    variables = _offset_variables(timeline, [part.node_games > 0.0 for part in of_categories])
+    return PlayerOffsets(timeline, tuple(offsets), variables)
+
+
 def find_categories(
     timeline: Timeline, offsets: Sequence[CategoryOffset], *, colours: bool, terms: tuple[str, ...]
 ) -> Categories | None:
@@ -195,20 +223,19 @@ def find_categories(
         has_offset |= mask
     if not has_offset.any():
         return None
-    parts = [timeline.with_games_where(mask) for mask in masks]
-    variables = _offset_variables(timeline, [part.node_games > 0.0 for part in parts])
-    merged = [merge_games(part, colours=colours, terms=terms) for part in parts]
+    player_offsets = find_player_offsets(timeline, offsets)
+    merged = [merge_games(timeline.with_games_where(mask), colours=colours, terms=terms) for mask in masks]
     if any(np.any(games.games.code >= UNKNOWN) for games in merged):
-        raise ConfigError(
-            "games of categories with offsets need known colours where White's advantage counts",
-            hint="model.white_advantage: 0",
-        )
+        raise colours_unknown("games of categories with offsets")
     return Categories(
-        timeline,
-        tuple(offsets),
-        timeline.with_games_where(~has_offset),
-        variables,
-        _joined(merged, variables),
+        player_offsets, timeline.with_games_where(~has_offset), _joined(merged, player_offsets.variables)
+    )
+
+
+def colours_unknown(games: str) -> ConfigError:
+    """The error that games need known colours."""
+    return ConfigError(
+        f"{games} need known colours where White's advantage counts", hint="model.white_advantage: 0"
     )
 
 

@@ -273,19 +273,41 @@ class CategoryGames(NamedTuple):
     node: Ids
 
 
+class LinkDesign(NamedTuple):
+    """How the numbers of links follow from the parameters of play, (links,) each but for the last.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | noise | | 2 beta^2 | variance of the noise |
+    | low, high | | draw margins | ends of the interval, perhaps infinite |
+    | advantage | | | times White's advantage in the offset: 1 or 0 |
+    | handicap | | Elo points | in the offset |
+    | covariates | (links, terms) | | values, in the offset times the points per unit |
+    """
+
+    noise: Array
+    low: Array
+    high: Array
+    advantage: Array
+    handicap: Array
+    covariates: Array
+
+
 @dataclass(frozen=True)
 class LinkedGames:
     """Games as links of any number of variables, which stand beside the games of two players of a timeline.
 
     Variables are the skills of the timeline's nodes, then the extra ones: those with chains, then performances. A link
     has variables of its own period only. `reported` are pairs of variables with a covariance that a fit reports.
-    `category_games`: what the links are if all of them are games in categories.
+    `category_games`: what the links are if all of them are games in categories; `design`: how their numbers follow
+    from the parameters of play, of links that are no such games.
     """
 
     rows: LinkRows
     extra: ExtraVariables
     reported: VariablePairs = NO_PAIRS
     category_games: CategoryGames | None = None
+    design: LinkDesign | None = None
 
     def __len__(self) -> int:
         return len(self.rows.weight)
@@ -299,9 +321,14 @@ def no_extra_variables(periods: int) -> ExtraVariables:
     )
 
 
+def order_by_period(period: Ids) -> Places:
+    """The order of links by the index of their period, (links,)."""
+    return np.argsort(period, kind="stable")
+
+
 def links_by_period(period: Ids, periods: int, rows: LinkRows) -> LinkRows:
     """Sort links by the index of their period, (links,), and keep their order within it; `rows.start` is not used."""
-    order = np.argsort(period, kind="stable")
+    order = order_by_period(period)
     length = np.diff(rows.row)
     row = np.append(0, np.cumsum(length[order])).astype(np.int64)
     # the entries of row i in the new order are those from `rows.row[order[i]]` on

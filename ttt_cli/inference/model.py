@@ -141,11 +141,13 @@ class LinksGradient(NamedTuple):
     | links | in offset, noise, low and high of each link |
     | extra | in the steps of extra variables with chains |
     | origin | in the origin of skills, which matters where coefficients of skills do not add up to 0 |
+    | games | in the parameters of play, None where the numbers of links do not say how they follow from these |
     """
 
     links: LinkSlopes
     extra: ChainSlopes
     origin: float
+    games: GamesGradient | None = None
 
 
 class EvidenceGradient(NamedTuple):

@@ -101,6 +101,12 @@ class Params(ConfigSection):
         return getattr(self, "lapse", 0.0) == ESTIMATE
 
     @property
+    def team_skill(self) -> TeamSkill:
+        """How the skills of members make that of a team."""
+        team: TeamSkill = getattr(self, "team", "sum")
+        return team
+
+    @property
     def given_lapse(self) -> float | None:
         """The share of games that chance decides as configured; None where it is estimated."""
         return None if self.estimates_lapse else float(getattr(self, "lapse", 0.0))
@@ -122,6 +128,7 @@ class Params(ConfigSection):
         return settings == ("auto", None)
 
 
+TeamSkill = Literal["sum", "mean"]  # how the members' skills make that of a side
 Points = Literal["estimate"] | float
 CovariateSetting = Points | dict[str, Points]
 PriorMean = Annotated[float, Field(description="mean skill at the first appearance, points")]
@@ -346,6 +353,7 @@ class Traits:
     - `draws_apart`: the draw margin matters only in predictions
     - `predicts_by_means`: predictions ignore the sds of ratings
     - `fits_periods`: each period has a fit of its own, by `fit_before`
+    - `takes_sums`: games of teams and orders of finish are fitted, too
     - `quantities`: number of quantities of a node, in systems that can be fitted in slices
     - `tunable`: parameters that `ttt tune` can vary
     - `for_predictions`: cheapest values of the parameters that do not affect predictions
@@ -358,6 +366,7 @@ class Traits:
     draws_apart: bool = False
     predicts_by_means: bool = False
     fits_periods: bool = False
+    takes_sums: bool = False
     quantities: int = 0
     tunable: Mapping[str, Range] = field(default_factory=dict)
     for_predictions: Mapping[str, object] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "naive"
-TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True, takes_sums=True)
 
 
 class Params(RatingParams, EstimatedParams):

@@ -75,7 +75,8 @@ class Model(Protocol):
 def fit(
     model: Model, timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]
 ) -> Fit:
-    """Run `model.fit` with signals handled immediately."""
+    """Run `model.fit` with signals handled immediately. Raises ConfigError for games that the system does not take."""
+    check_games(model, timeline)
     if timeline.n_games < LARGE:
         return model.fit(timeline, params, solver, **options)
     from ttt_cli.parallel.processes import end_if_unwanted, interruptible
@@ -98,6 +99,16 @@ def fit(
         return interruptible(run)
     finally:
         interrupted.set()
+
+
+def check_games(model: Model, timeline: Timeline) -> None:
+    """Raise ConfigError for games of teams and orders of finish with a system for two players."""
+    if timeline.members is not None and not model.TRAITS.takes_sums:
+        systems = [name for name in MODULES if load(name).TRAITS.takes_sums]
+        raise ConfigError(
+            f"{model.NAME} rates games of two players, not those of teams or orders of finish",
+            hint=f"fit them with {' or '.join(systems)}",
+        )
 
 
 def load(name: str) -> Model:

@@ -34,6 +34,7 @@ from ttt_cli.inference.params import (
     MOVING_MARGINS,
     PLAY,
     SkillParams,
+    TeamSkill,
     Traits,
 )
 from ttt_cli.inference.solver import Given
@@ -43,6 +44,7 @@ NAME: Final = "ttt"
 TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
+    takes_sums=True,
     quantities=1,
     tunable={
         **PLAY,
@@ -65,6 +67,11 @@ class Params(ThroughTimeParams, SkillParams):
         {},
         "skill in categories of games (data.category) besides that in the others: sd at a player's first game of the "
         "category and sd of the change over one year, points: {rapid: {sd: 100, tau: 30}}",
+    )
+    team: TeamSkill = key(
+        "sum",
+        "how the skills of a team's members make that of the team (data.team_separator); with mean the noise and the "
+        "draw margin are those of games between two players",
     )
     lapse: Literal["estimate"] | Annotated[float, Field(ge=0, le=MOST)] = key(
         0.0,
@@ -101,7 +108,12 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
     play = replace(params.play(margin, normal_unit(params.beta, margin)), lapse_draws=draw_share(timeline))
     offsets = category_offsets(params.offsets)
     return ThroughTime(
-        timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play, offsets=offsets
+        timeline,
+        params,
+        lambda: {"skill": params.skill_prior(timeline)},
+        play,
+        offsets=offsets,
+        team=params.team,
     )
 
 
@@ -110,7 +122,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     margin = fit.params["draw_margin"]
     shared = through_time(with_groups_of_fit(timeline, fit), params, margin)
     of_params, of_games, of_links = shared.posterior(fit).gradient()
-    of_offsets = shared.categories.gradient(of_links.extra) if shared.categories and of_links else {}
+    player_offsets = shared.sums.player_offsets if shared.sums else None
+    of_offsets = player_offsets.gradient(of_links.extra) if player_offsets and of_links else {}
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin = of_games.margin + of_games.elo_unit * unit_by_margin
     by_beta = 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta

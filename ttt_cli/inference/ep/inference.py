@@ -218,7 +218,8 @@ class Inference(SlicedInference):
         of_links = None
         if self.slice_state.links:
             cavities = self.slice_state.links.cavities(self.slice_state.messages.marginal)
-            of_links = links_gradient(self.slice_state.links, cavities, slopes)
+            of_links = links_gradient(self.slice_state.links, cavities, slopes, self.slice_state.pairs.play)
+            of_games = of_games.plus(of_links.games) if of_links.games else of_games
         return EvidenceGradient(of_priors, of_games, of_links)
 
     def extra_beliefs(self) -> Array:

@@ -14,8 +14,8 @@ from ttt_cli.inference.ep.category_margins import CategoriesPosterior, CategoryM
 from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.moving_margins import WholePosterior
 from ttt_cli.inference.ep.parts import ExtraRanges, VariableRange
-from ttt_cli.inference.links import CategoryGames, ExtraVariables, LinkedGames, VariablePairs
-from ttt_cli.inference.model import ChainSlopes, Evidence, LinksGradient, Offsets, Play
+from ttt_cli.inference.links import CategoryGames, ExtraVariables, LinkDesign, LinkedGames, VariablePairs
+from ttt_cli.inference.model import ChainSlopes, Evidence, GamesGradient, LinksGradient, Offsets, Play
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.chains import accumulate
@@ -102,6 +102,7 @@ class LinkGames:
     | defining | | | the links that define performances |
     | reported | | | pairs of variables with a covariance that is reported |
     | categories | | | what the links are if they are games in categories |
+    | design | | | how their numbers follow from the parameters of play, None for games in categories |
     """
 
     rows: LinkRows
@@ -112,6 +113,7 @@ class LinkGames:
     defining: DefiningLinks
     reported: VariablePairs
     categories: CategoryLinks | None = None
+    design: LinkDesign | None = None
 
     @property
     def performances(self) -> int:
@@ -321,7 +323,9 @@ def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkG
     ranges = ExtraRanges(chained_range, VariableRange(first_performance, variables))
     categories = _category_links(slice_input, links.category_games, rows, play)
     coupling = np.zeros(len(rows.weight))
-    return LinkGames(rows, starts, ranges, sites, coupling, defining, links.reported, categories)
+    return LinkGames(
+        rows, starts, ranges, sites, coupling, defining, links.reported, categories, links.design
+    )
 
 
 def _category_links(
@@ -338,17 +342,32 @@ def _category_links(
     return CategoryLinks(games, play.rule(margin, merged.handicap), margins)
 
 
-def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes) -> LinksGradient:
+def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes, play: Play) -> LinksGradient:
     """Gradient of log Z in offset, noise, low and high of each link, and in the steps of extra variables.
 
-    `cavity` (links, 2): as `LinkGames.cavities`; `slopes`: of all variables.
+    `cavity` (links, 2): as `LinkGames.cavities`; `slopes`: of all variables; `play`: how the links are played.
     """
     of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
     kernels.gradient(games.rows, cavity, of_links)
     nodes, end = games.extra.chained  # chained extra variables come after those of nodes
     of_extra = ChainSlopes(slopes.by_mean[nodes:end], slopes.by_variance[nodes:end])
     by_skill_origin = float(sums_of_skills(games.rows, nodes) @ of_links.offset)
-    return LinksGradient(of_links, of_extra, by_skill_origin)
+    of_play = gradient_of_play(games.design, of_links, play) if games.design else None
+    return LinksGradient(of_links, of_extra, by_skill_origin, of_play)
+
+
+def gradient_of_play(design: LinkDesign, slopes: LinkSlopes, play: Play) -> GamesGradient:
+    """Gradient of log Z in the parameters of play, by those in the numbers of links."""
+    is_low = np.isfinite(design.low)
+    is_high = np.isfinite(design.high)
+    return GamesGradient(
+        noise=float(design.noise @ slopes.noise),
+        margin=float(design.low[is_low] @ slopes.low[is_low] + design.high[is_high] @ slopes.high[is_high]),
+        advantage=float(design.advantage @ slopes.offset),
+        elo_unit=play.elo_unit * float(design.handicap @ slopes.offset),
+        covariates=tuple((slopes.offset @ design.covariates).tolist()),
+        lapse=0.0,
+    )
 
 
 MESSAGE: Final = "messages of links"  # names of the state of a fit

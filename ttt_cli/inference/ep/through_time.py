@@ -27,9 +27,10 @@ from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, GamesGradient, Offsets, Play, SweepRates
 from ttt_cli.inference.newcomer_groups import fit_with_groups
-from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams
+from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams, TeamSkill
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, OnSweep, iterate
+from ttt_cli.inference.sums import Sums, find_sums
 from ttt_cli.inference.victory import Step, find_steps
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
@@ -115,6 +116,7 @@ class ThroughTime:
     | play | how games are played; its offsets are replaced for each inference |
     | links | games of other kinds than two players, if there are any |
     | offsets | of categories of games |
+    | team | how the skills of members make that of a team |
     """
 
     timeline: Timeline
@@ -123,6 +125,7 @@ class ThroughTime:
     play: Play
     links: LinkedGames | None = None
     offsets: tuple[CategoryOffset, ...] = ()
+    team: TeamSkill = "sum"
 
     @property
     def colours(self) -> bool:
@@ -132,8 +135,12 @@ class ThroughTime:
         return is_estimated or advantage != 0.0
 
     @cached_property
-    def categories(self) -> Categories | None:
-        """Games in categories with offsets, if there are any."""
+    def sums(self) -> Categories | Sums | None:
+        """Games whose sides are sums: of teams, in orders of finish, in categories with offsets; None without any."""
+        if self.timeline.members is not None:
+            return find_sums(
+                self.timeline, self.offsets, self.team, colours=self.colours, terms=self.term_names
+            )
         if not self.offsets:
             return None
         return find_categories(self.timeline, self.offsets, colours=self.colours, terms=self.term_names)
@@ -150,8 +157,8 @@ class ThroughTime:
 
     @cached_property
     def merged(self) -> MergedGames:
-        """The games, but for those in categories with offsets."""
-        timeline = self.categories.base if self.categories else self.timeline
+        """The games, but for those whose sides are sums."""
+        timeline = self.sums.base if self.sums else self.timeline
         return merge_games(timeline, colours=self.colours, terms=self.term_names, thresholds=self.thresholds)
 
     @property
@@ -212,7 +219,7 @@ class ThroughTime:
     def inference(self, offsets: Offsets, start: Fit | None = None, threads: int | None = None) -> Inference:
         """The inference with these offsets."""
         play = replace(self.play, offsets=offsets)
-        links = self.categories.links(play) if self.categories else self.links
+        links = self.sums.links(play) if self.sums else self.links
         return Inference(self.timeline, self.merged, self.priors(), play, start, threads, links)
 
     def posterior(self, fit: Fit) -> Inference | JointInference:
@@ -268,6 +275,8 @@ class ThroughTime:
             )
         if self.links and (placement or self.play.own_margins):
             raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
+        if self.timeline.members is not None:
+            self._check_sums(placement)
         if self.steps:
             self._check_steps()
         make_fit = partial(make_fit, elo_unit=self.play.elo_unit)
@@ -280,6 +289,24 @@ class ThroughTime:
             fits = _sliced_fits(self, placement, options, start, make_fit, rates)
         with fits as fits_of_games:
             return self._fit_with_offsets(FitsOverNothing(self, fits_of_games, empty_evidence), start, solver)
+
+    def _check_sums(self, placement: Placement | None) -> None:
+        """Raise ConfigError for what cannot be fitted with teams and orders of finish."""
+        hint = ""
+        if placement:
+            hint = "leave out solver.memory and solver.cluster"
+        elif self.params.given_lapse != 0.0:
+            hint = "set model.lapse: 0"
+        elif self.params.draws_move:
+            hint = "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0"
+        elif self.params.step_settings:
+            hint = "leave out model.margin_steps"
+        if hint:
+            raise ConfigError(
+                "games of teams and orders of finish are not fitted with draw margins that move, lapses, margins of "
+                "victory, --memory or on a cluster yet",
+                hint=hint,
+            )
 
     def _check_steps(self) -> None:
         """Raise ConfigError for what cannot be fitted with margins of victory."""
@@ -331,11 +358,13 @@ class FitsInMemory:
         evidence_only |= self.options.get("evidence_only", False)
         options: Given = {**self.options, "evidence_only": evidence_only}
         fit = infer(inference, solver, options, start, self.make_fit, self.rates)
-        categories = self.shared.categories
+        sums = self.shared.sums
         skill = fit.chains["skill"]
-        if categories is None or fit.extra is None or not isinstance(skill, Walk):
+        if sums is None or fit.extra is None or not isinstance(skill, Walk):
             return fit
-        return replace(fit, categories=categories.skills(skill, fit.extra), extra=None)
+        player_offsets = sums.player_offsets
+        categories = player_offsets.skills(skill, fit.extra) if player_offsets else {}
+        return replace(fit, categories=categories, extra=None)
 
     def slopes(self, offsets: Offsets, fit: Fit) -> Array:
         """Slopes of the log-evidence at a fit."""

@@ -341,7 +341,10 @@ class JointInference:
         by_margin_origin = self._positivity_evidence().by_origin
         of_links = None
         if inference.slice_state.links and self.links:
-            of_links = links_gradient(inference.slice_state.links, self.links.cavity, slopes)
+            of_links = links_gradient(
+                inference.slice_state.links, self.links.cavity, slopes, inference.slice_state.pairs.play
+            )
+            of_games = of_games.plus(of_links.games) if of_links.games else of_games
         of_games = of_games._replace(margin=of_games.margin + by_margin_origin)
         return EvidenceGradient(of_priors, of_games, of_links)
 

@@ -1,0 +1,281 @@
+"""Teams and orders of finish: published figures, the dense twin, gradients, what a game of two is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.reference.link_histories import BETA, FIGURES, MARGIN, History
+from tests.reference.links_dense import JointTwin, Link
+from tests.support.builders import make_games
+from tests.support.cases import each
+from tests.support.sides import games_of_sides, race
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit
+from ttt_cli.support.errors import ConfigError
+from ttt_cli.systems import registry, ttt
+from ttt_cli.timeline import Timeline, build_timeline
+
+JOINT = SolverConfig(tol=1e-9, posterior="joint", max_sweeps=2000)
+FACTORISED = SolverConfig(tol=1e-10, posterior="factorised", max_sweeps=5000)
+PARAMS = {
+    "prior_mean": 1200.0, "prior_sd": 400.0, "beta": 480.0, "tau": 60.0, "draw_margin": 250.0, "white_advantage": 0.0,
+}  # fmt: skip
+TEAMS = [
+    (1900, "M / A", "B / C", 2), (1900, "M", "B", 0), (1902, "A / B", "M / C", 1), (1902, "C", "A", 2),
+]  # fmt: skip
+SIDES = [
+    *race(1900, 1, ["M", "A", "B", "C"]),
+    *race(1901, 2, ["A", "B", "M"], ties=[0]),
+    *race(1903, 3, ["C / M", "A", "B"]),
+]
+
+
+def fitted(games, solver=JOINT, **params) -> tuple[Timeline, Fit]:
+    timeline = build_timeline(games, "year", "known")
+    return timeline, ttt.fit(timeline, ttt.Params(**{**PARAMS, **params}), solver)
+
+
+def node_of(timeline: Timeline, player: str, year: int) -> int:
+    names = [timeline.players[number] for number in timeline.node_player]
+    years = [timeline.label(int(number)) for number in timeline.node_period]
+    return list(zip(names, years, strict=True)).index((player, f"{year}"))
+
+
+@each("name, rows", [("teams", TEAMS), ("sides", SIDES)])
+def test_published_figures(name, rows):
+    """Of a dense EP written from the definition."""
+    _, log_z, beliefs = FIGURES[name]
+    timeline, fit = fitted(games_of_sides(rows))
+    assert fit.posterior == "joint"
+    assert fit.log_evidence == pytest.approx(log_z, abs=1e-6)
+    for (player, year), (mean, sd) in beliefs.items():
+        node = node_of(timeline, player, year)
+        assert fit.mean[node] == pytest.approx(mean, abs=1e-5)
+        if sd is not None:
+            assert fit.sd[node] == pytest.approx(sd, abs=1e-5)
+
+
+def test_three_newcomers_of_trueskill():
+    """25 +- 25/3, beta 25/6, draw probability .1, and a variance of (25/300)^2 more (Herbrich et al. 2006)."""
+    params = {
+        "prior_mean": 25.0, "prior_sd": math.hypot(25.0 / 3.0, 25.0 / 300.0), "beta": 25.0 / 6.0, "tau": 1.0,
+        "draw_margin": "auto", "draw_probability": 0.1,
+    }  # fmt: skip
+    timeline, fit = fitted(games_of_sides(race(1900, 1, ["first", "second", "third"])), **params)
+    for player, mean, sd in (
+        ("first", 31.675, 6.656),
+        ("second", 25.0, 6.208),
+        ("third", 18.325, 6.656),
+    ):
+        node = node_of(timeline, player, 1900)
+        assert (fit.mean[node], fit.sd[node]) == pytest.approx((mean, sd), abs=5e-4)
+
+
+def test_an_order_of_two_is_a_game_of_two():
+    """To rounding: the performances are integrated out exactly."""
+    rows = [(1900, "A", "B", 2), (1901, "B", "C", 1), (1901, "A", "C", 0)]
+    _, of_two = fitted(make_games(rows))
+    _, of_races = fitted(
+        games_of_sides([((row[0], number), *row[1:]) for number, row in enumerate(rows, start=1)])
+    )
+    assert of_races.log_evidence == pytest.approx(of_two.log_evidence, abs=1e-9)
+    assert of_races.mean == pytest.approx(of_two.mean, abs=1e-7)
+    assert of_races.sd == pytest.approx(of_two.sd, abs=1e-7)
+
+
+def random_rows(seed: int) -> tuple[list[tuple], list[str]]:
+    """Games of teams of up to four, orders of finish of up to six sides, of two players, in three categories."""
+    rng = np.random.default_rng(seed)
+    names = list("abcdefg")
+    rows: list[tuple] = []
+    categories: list[str] = []
+    for number in range(1, 9):
+        year = int(rng.choice([1900, 1901, 1905]))
+        chosen = list(rng.permutation(names))
+        category = str(rng.choice(["", "rapid", "blitz"]))
+        if rng.random() < 0.4:
+            n_sides = int(rng.integers(3, 7))
+            sides = [" / ".join(part) for part in np.array_split(chosen[: n_sides + 1], n_sides)]
+            new = race(year, number, sides, ties=[0] if rng.random() < 0.3 else [])
+        else:
+            size = int(rng.integers(1, 5))
+            white = " / ".join(f"{name}*{rng.choice([0.5, 1.0, 1.0]):g}" for name in chosen[:size])
+            black = " / ".join(chosen[size : size + int(rng.integers(1, 3))])
+            weight = float(rng.choice([1.0, 1.0, 2.0]))
+            new = [(year, white, black, int(rng.integers(3)), weight, float(rng.choice([0.0, 60.0])))]
+        rows += new
+        categories += [category] * len(new)
+    return rows, categories
+
+
+OFFSETS = {"rapid": {"sd": 100.0, "tau": 30.0}}
+
+
+def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> History:
+    """The dense twin's history, from what the timeline says, not from links of the engine."""
+    history = History(mean=params.prior_mean)
+    years = {}
+    for node in range(timeline.n_nodes):
+        years.setdefault(timeline.players[timeline.node_player[node]], []).append(
+            int(timeline.label(int(timeline.node_period[node])))
+        )
+    for name, of_name in years.items():
+        history.add_chain(name, of_name)
+    label = [int(timeline.label(int(number))) for number in timeline.node_period]
+    name_of = [timeline.players[number] for number in timeline.node_player]
+    category = [""] * timeline.n_games
+    if timeline.category is not None:
+        category = [timeline.category.values[code] for code in timeline.category.codes]
+    members = timeline.members
+    sides: list[list[dict[int, float]]] = [[{}, {}] for _ in range(timeline.n_games)]
+    for game in range(timeline.n_games):
+        for side, node in enumerate((timeline.game_white[game], timeline.game_black[game])):
+            sides[game][side] = {int(node): 1.0}
+    for game in set(members.game.tolist()):
+        sides[game] = [{}, {}]
+    for game, is_black, node, share in zip(*members, strict=True):
+        sides[game][int(is_black)][int(node)] = float(share)
+    for name in params.offsets:
+        for player, of_name in years.items():
+            debut = [
+                label[node] for game in range(timeline.n_games) for side in sides[game] for node in side
+                if name_of[node] == player and category[game] == name
+            ]  # fmt: skip
+            if debut:
+                setting = params.offsets[name]
+                from_debut = [year for year in of_name if year >= min(debut)]
+                history.add_chain(f"{player} {name}", from_debut, setting["sd"], setting["tau"], 0.0)
+
+    def terms(game: int, side: int) -> dict[int, float]:
+        entries = {}
+        total = sum(sides[game][side].values()) if params.team == "mean" else 1.0
+        for node, share in sides[game][side].items():
+            entries[history.number(name_of[node], label[node])] = share / total
+            if category[game] in params.offsets:
+                entries[history.number(f"{name_of[node]} {category[game]}", label[node])] = share / total
+        return entries
+
+    def noise(game: int, side: int) -> float:
+        return 1.0 if params.team == "mean" else sum(share**2 for share in sides[game][side].values())
+
+    races = np.zeros(timeline.n_games, int) if timeline.race is None else timeline.race
+    performance: dict[tuple, int] = {}
+    for game in range(timeline.n_games):
+        for side in (0, 1):
+            key = (races[game], *sides[game][side])
+            if races[game] and key not in performance:
+                n_beta2 = noise(game, side) * BETA**2
+                performance[key] = history.add_performance(terms(game, side), n_beta2)
+    for game in range(timeline.n_games):
+        players = noise(game, 0) + noise(game, 1)
+        margin = MARGIN * math.sqrt(players / 2.0)
+        low, high = [(-math.inf, -margin), (-margin, margin), (margin, math.inf)][timeline.outcome[game]]
+        if races[game]:
+            coefficients = {performance[races[game], *sides[game][side]]: 1.0 - 2.0 * side for side in (0, 1)}
+            link = Link(coefficients, low, high, 0.0)
+        else:
+            coefficients = dict(terms(game, 0))
+            for variable, coefficient in terms(game, 1).items():
+                coefficients[variable] = coefficients.get(variable, 0.0) - coefficient
+            offset = params.white_advantage + elo_unit * timeline.offset[game]
+            link = Link(
+                coefficients, low, high, players * BETA**2, offset=offset, weight=timeline.weight[game]
+            )
+        history.links.append(link)
+    return history
+
+
+@each("seed, team", [(seed, team) for seed in range(4) for team in ("sum", "mean")])
+def test_the_dense_twin(seed, team):
+    """Teams of 1 to 4, shares, 3 to 6 sides, ties, categories, weights, handicaps, White's advantage, idle years."""
+    rows, categories = random_rows(seed)
+    timeline = build_timeline(games_of_sides(rows, categories), "year", "known")
+    offsets = {name: value for name, value in OFFSETS.items() if name in categories}
+    params = ttt.Params(**{**PARAMS, "white_advantage": 35.0}, team=team, offsets=offsets)
+    fit = ttt.fit(timeline, params, JOINT)
+    history = as_history(timeline, params, fit.elo_unit)
+    twin = JointTwin(*history.prior(), history.links).run()
+    assert fit.status.converged
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    mean, sd = twin.beliefs()
+    for node in range(timeline.n_nodes):
+        name = timeline.players[timeline.node_player[node]]
+        variable = history.number(name, int(timeline.label(int(timeline.node_period[node]))))
+        assert fit.mean[node] == pytest.approx(mean[variable], abs=1e-5)
+        assert fit.sd[node] == pytest.approx(sd[variable], abs=1e-5)
+
+
+@pytest.mark.slow
+@each("solver, seed, team", [(JOINT, 0, "sum"), (JOINT, 1, "mean"), (FACTORISED, 2, "sum")])
+def test_gradients_are_those_of_differences(solver, seed, team):
+    rows, categories = random_rows(seed)
+    timeline = build_timeline(games_of_sides(rows, categories), "year", "known")
+    offsets = OFFSETS if "rapid" in categories else {}
+    params = ttt.Params(**{**PARAMS, "white_advantage": 35.0}, team=team, offsets=offsets)
+    gradient = ttt.gradient(timeline, params, ttt.fit(timeline, params, solver))
+
+    def slope(change, step=0.1):
+        high, low = (
+            ttt.fit(timeline, params.model_copy(update=change(sign * step)), solver).log_evidence
+            for sign in (1.0, -1.0)
+        )
+        return (high - low) / (2.0 * step)
+
+    for key in ("prior_sd", "beta", "tau", "draw_margin", "white_advantage"):
+        value = getattr(params, key)
+        expected = slope(lambda step, key=key, value=value: {key: value + step})
+        assert gradient[key] == pytest.approx(expected, rel=2e-4, abs=2e-7), key
+    for key in ("sd", "tau") if offsets else ():
+        expected = slope(
+            lambda step, key=key: {
+                "offsets": {"rapid": {**OFFSETS["rapid"], key: OFFSETS["rapid"][key] + step}}
+            }
+        )
+        assert gradient[f"offsets.rapid.{key}"] == pytest.approx(expected, rel=2e-4, abs=2e-7), key
+
+
+def test_games_of_two_beside_teams_are_merged_as_before():
+    """The rows of two players are pairs still."""
+    timeline = build_timeline(games_of_sides([*TEAMS, (1900, "M", "B", 0)]), "year", "known")
+    shared = ttt.through_time(timeline, ttt.Params(**PARAMS), 250.0)
+    assert shared.sums.base.n_games == 3
+    assert len(shared.merged) == 2
+
+
+@each("name", ["ttt-d", "elo", "whr"])
+def test_systems_for_two_players_refuse_teams(name):
+    model = registry.load(name)
+    timeline = build_timeline(games_of_sides(TEAMS), "year", "known")
+    with pytest.raises(ConfigError, match="rates games of two players"):
+        registry.fit(model, timeline, model.Params(), SolverConfig())
+
+
+@each(
+    "params",
+    [
+        {"lapse": 0.1},
+        {"draw_margin_drift": 0.1},
+        {"draw_margin_strength": 0.1},
+        {"margin_steps": {"2": 100.0}},
+    ],
+)
+def test_what_is_not_fitted_with_teams_is_refused(params):
+    with pytest.raises(ConfigError, match="games of teams and orders of finish"):
+        fitted(games_of_sides(TEAMS), **params)
+
+
+def test_games_of_nodes_count_each_member_once_a_row():
+    timeline = build_timeline(games_of_sides([*TEAMS, (1900, "A", "C", 1, 3.0)]), "year", "known")
+    games = {
+        (timeline.players[player], timeline.label(int(period))): count
+        for player, period, count in zip(
+            timeline.node_player, timeline.node_period, timeline.node_games, strict=True
+        )
+    }
+    assert games["A", "1900"] == 4.0
+    assert games["M", "1900"] == 2.0
+    assert games["B", "1902"] == 1.0
+    assert timeline.until(1).node_games.tolist() == [4.0, 2.0, 4.0, 2.0]

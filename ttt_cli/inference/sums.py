@@ -1,0 +1,383 @@
+"""Games whose sides are sums of skills, as links: of teams, in orders of finish, and in categories beside these.
+
+A side's performance is a sum of c times skill over its members, and of the same c times the offsets in the game's
+category. The members' noise counts n = sum of c^2 times where performances add up (`sum`), and once per side where
+they are averaged (`mean`). A game of two sides is one link of both sums, with the noise (n_1 + n_2) beta^2 and the
+draw margin eps sqrt((n_1 + n_2) / 2).
+
+In an order of finish the performance of each side is a variable, which an exact link defines as the sum with noise
+n beta^2. Neighbours in the order are links of two performances without further noise (the factor graph of TrueSkill,
+Herbrich, Minka and Graepel, NIPS 2006).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.lineup import Members
+from ttt_cli.inference.categories import (
+    CategoryOffset,
+    PlayerOffsets,
+    colours_unknown,
+    find_player_offsets,
+)
+from ttt_cli.inference.links import (
+    LinkDesign,
+    LinkedGames,
+    links_by_period,
+    no_extra_variables,
+    order_by_period,
+)
+from ttt_cli.inference.model import Play
+from ttt_cli.inference.params import TeamSkill
+from ttt_cli.kernels.ep.structures import LinkRows
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.timeline import KNOWN, UNKNOWN, Timeline
+
+# Ends of the interval of a loss, a draw and a win, in draw margins
+_LOW: Final = np.array([-math.inf, -1.0, 1.0])
+_HIGH: Final = np.array([-1.0, 1.0, math.inf])
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Games of a timeline whose sides are sums of skills.
+
+    | name | shape | |
+    |---|---|---|
+    | base | | the timeline with the other games, which are of two players |
+    | rows | | the links, their numbers in the units of `design` and without offsets |
+    | design | | how their numbers follow from the parameters of play |
+    | performances | (periods + 1,) | the first performance of each period, and the number of performances |
+    | player_offsets | | offsets of players in categories, None without any |
+    """
+
+    base: Timeline
+    rows: LinkRows
+    design: LinkDesign
+    performances: Places
+    player_offsets: PlayerOffsets | None
+
+    def links(self, play: Play) -> LinkedGames:
+        """The games as links, when they are played so."""
+        design = self.design
+        rows = self.rows._replace(
+            offset=_offsets(design, play),
+            noise=design.noise * play.noise,
+            low=_ends(design.low, play.margin),
+            high=_ends(design.high, play.margin),
+        )
+        if self.player_offsets is None:
+            extra = replace(no_extra_variables(len(rows.start) - 1), performances=self.performances)
+            return LinkedGames(rows, extra, design=design)
+        extra = replace(self.player_offsets.extra_variables, performances=self.performances)
+        return LinkedGames(rows, extra, self.player_offsets.reported, design=design)
+
+
+def _offsets(design: LinkDesign, play: Play) -> Array:
+    """Offsets of links, points."""
+    offset: Array = play.offsets.advantage * design.advantage + play.elo_unit * design.handicap
+    if play.offsets.covariates:
+        offset = offset + design.covariates @ np.array(play.offsets.covariates)
+    return offset
+
+
+def _ends(ends: Array, margin: float) -> Array:
+    """Ends of intervals in points, of those in draw margins."""
+    is_finite = np.isfinite(ends)
+    return np.where(is_finite, np.where(is_finite, ends, 0.0) * margin, ends)
+
+
+def find_sums(
+    timeline: Timeline,
+    offsets: Sequence[CategoryOffset],
+    team: TeamSkill,
+    *,
+    colours: bool,
+    terms: tuple[str, ...],
+) -> Sums | None:
+    """The games that are sums of skills, None where no game has a team or is part of an order of finish.
+
+    Then those in categories with offsets are among them. `colours` and `terms` as in `merge_games`. Raises ConfigError
+    for categories that the games do not have, and where colours count and are unknown.
+    """
+    if timeline.members is None:
+        return None
+    player_offsets = find_player_offsets(timeline, offsets) if offsets else None
+    is_sum = np.zeros(timeline.n_games, np.bool_)
+    is_sum[timeline.members.game] = True
+    is_of_two = np.zeros(timeline.n_games, np.bool_)
+    for offset in offsets:
+        is_of_two |= timeline.in_category(offset.name) & ~is_sum
+    is_sum |= is_of_two
+    if colours and np.any(is_sum & (timeline.sides == UNKNOWN)):
+        raise colours_unknown("games between teams")
+    sides = _sides(timeline, _all_members(timeline, timeline.members, is_of_two), player_offsets, team)
+    periods = np.arange(len(timeline.game_start) - 1, dtype=np.int32)
+    period = np.repeat(periods, np.diff(timeline.game_start))
+    performances = _performances(timeline, sides, period)
+    first_performance = timeline.n_nodes + (len(player_offsets.variables.node) if player_offsets else 0)
+    games = np.flatnonzero(is_sum)
+    entries = _entries(games, sides, performances, first_performance)
+    design = _design(timeline, games, sides, performances, terms)
+    period_of_link = np.concatenate([period[games], period[performances.side // 2]])
+    weight = np.concatenate([timeline.weight[games], np.ones(len(performances.side))])
+    order = order_by_period(period_of_link)
+    return Sums(
+        base=timeline.with_games_where(~is_sum),
+        rows=_rows(entries, design, weight, period_of_link, len(performances.start) - 1),
+        design=LinkDesign(*[column[order] for column in design]),
+        performances=performances.start,
+        player_offsets=player_offsets,
+    )
+
+
+def _all_members(timeline: Timeline, members: Members, is_of_two: Mask) -> Members:
+    """The members of sides, with those of some games of two players."""
+    game = np.flatnonzero(is_of_two)
+    joined = Members(
+        game=np.concatenate([members.game, game, game]),
+        is_black=np.concatenate([members.is_black, np.repeat([False, True], len(game))]),
+        node=np.concatenate([members.node, timeline.game_white[game], timeline.game_black[game]]),
+        share=np.concatenate([members.share, np.ones(2 * len(game))]),
+    )
+    if not len(game):
+        return joined
+    order = np.argsort(2 * joined.game + joined.is_black, kind="stable")
+    return Members(joined.game[order], joined.is_black[order], joined.node[order], joined.share[order])
+
+
+class _Sides(NamedTuple):
+    """Sides of games as sums, twice as many as games of the timeline: White's of each, then Black's.
+
+    | name | shape | |
+    |---|---|---|
+    | start | (2 games + 1,) | the first term of each side, and the number of terms |
+    | variable | (terms,) | of the sum |
+    | coefficient | (terms,) | |
+    | players | (2 games,) | how many players' noise the side has, n |
+    | first_node | (2 games,) | node of the first member |
+    """
+
+    start: Places
+    variable: Ids
+    coefficient: Array
+    players: Array
+    first_node: Ids
+
+
+def _sides(
+    timeline: Timeline, members: Members, player_offsets: PlayerOffsets | None, team: TeamSkill
+) -> _Sides:
+    """The sides of games, which have no terms where they are not among members'."""
+    n_sides = 2 * timeline.n_games
+    side = 2 * members.game + members.is_black
+    coefficient, players = member_weights(members, timeline.n_games, team)
+    first_node = np.full(n_sides, -1, np.int32)
+    first_node[side[::-1]] = members.node[::-1]
+    variable = members.node
+    if player_offsets is not None:
+        offset = _offset_variables(timeline, members, player_offsets)
+        has_offset = np.flatnonzero(offset >= 0)
+        side = np.concatenate([side, side[has_offset]])
+        variable = np.concatenate([variable, timeline.n_nodes + offset[has_offset]])
+        coefficient = np.concatenate([coefficient, coefficient[has_offset]])
+        order = np.argsort(side, kind="stable")
+        side = side[order]
+        variable = variable[order]
+        coefficient = coefficient[order]
+    start = np.append(0, np.cumsum(np.bincount(side, minlength=n_sides))).astype(np.int64)
+    return _Sides(start, variable.astype(np.int32), coefficient, players, first_node)
+
+
+class MemberWeights(NamedTuple):
+    """How members count in their sides.
+
+    | name | shape | |
+    |---|---|---|
+    | coefficient | (members,) | of the member's skill in the sum |
+    | players | (2 games,) | how many players' noise each side has, n: White's of each game, then Black's |
+    """
+
+    coefficient: Array
+    players: Array
+
+
+def member_weights(members: Members, n_games: int, team: TeamSkill) -> MemberWeights:
+    """The weights of members in so many games."""
+    side = 2 * members.game + members.is_black
+    if team == "sum":
+        coefficient = members.share
+        players = np.bincount(side, coefficient**2, 2 * n_games)
+    else:
+        coefficient = members.share / np.bincount(side, members.share, 2 * n_games)[side]
+        players = np.minimum(np.bincount(side, minlength=2 * n_games), 1)
+    return MemberWeights(coefficient, players.astype(np.float64))
+
+
+class SidesAsPlayers(NamedTuple):
+    """Sides of games as two players of one game who have the same chances.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | mean, sd | (games, 2) | points | of White's side and of Black's |
+    | scale | (games,) | | of a difference over that of two players: divide by it what else is added to skills |
+    """
+
+    mean: Array
+    sd: Array
+    scale: Array
+
+
+def sides_as_players(
+    members: Members, mean: Array, sd: Array, n_games: int, team: TeamSkill
+) -> SidesAsPlayers:
+    """Sides of so many games, from independent beliefs about the members, (members,) each.
+
+    With n players in a game, d has the noise n beta^2 and the margin eps sqrt(n / 2): all divided by sqrt(n / 2), it is
+    a game of two. Games without members have 0 and a scale of 1.
+    """
+    weights = member_weights(members, n_games, team)
+    players = weights.players.reshape(n_games, 2).sum(axis=1)
+    scale = np.where(players > 0.0, np.sqrt(0.5 * players), 1.0)
+    mean_of_side = members.sums(weights.coefficient * mean, n_games)
+    variance_of_side = members.sums((weights.coefficient * sd) ** 2, n_games)
+    by_scale = scale[:, np.newaxis]
+    return SidesAsPlayers(mean_of_side / by_scale, np.sqrt(variance_of_side) / by_scale, scale)
+
+
+def _offset_variables(timeline: Timeline, members: Members, player_offsets: PlayerOffsets) -> Ids:
+    """The variable of each member's offset in the game's category, (members,); -1: none."""
+    category = np.full(timeline.n_games, -1)
+    for index, offset in enumerate(player_offsets.offsets):
+        category[timeline.in_category(offset.name)] = index
+    of_member = category[members.game]
+    number = player_offsets.variables.number[of_member, members.node]
+    return np.where(of_member < 0, np.int32(-1), number).astype(np.int32)
+
+
+class _Performances(NamedTuple):
+    """Performances of sides in orders of finish, by period.
+
+    | name | shape | |
+    |---|---|---|
+    | of_side | (2 games,) | the performance of each side, -1: none |
+    | side | (performances,) | a side of each performance |
+    | start | (periods + 1,) | the first of each period, and the number of performances |
+    """
+
+    of_side: NDArray[np.integer]
+    side: Places
+    start: Places
+
+
+def _performances(timeline: Timeline, sides: _Sides, period: Ids) -> _Performances:
+    """The performances of sides; a side that has two neighbours in an order of finish has one. `period`: of games."""
+    of_side = np.full(2 * timeline.n_games, -1)
+    periods = len(timeline.game_start) - 1
+    if timeline.race is None:
+        return _Performances(of_side, np.empty(0, np.int64), np.zeros(periods + 1, np.int64))
+    in_race = np.flatnonzero(np.repeat(timeline.race > 0, 2))
+    race_and_node = timeline.race[in_race // 2] * np.int64(timeline.n_nodes) + sides.first_node[in_race]
+    _, first, number = np.unique(race_and_node, return_index=True, return_inverse=True)
+    side = in_race[first]
+    order = order_by_period(period[side // 2])
+    new_number = np.empty(len(order), np.int64)
+    new_number[order] = np.arange(len(order))
+    of_side[in_race] = new_number[number]
+    count = np.bincount(period[side // 2], minlength=periods)
+    return _Performances(of_side, side[order], np.append(0, np.cumsum(count)).astype(np.int64))
+
+
+class _Entries(NamedTuple):
+    """Entries of links, (entries,) each: links are numbered games first, then what defines performances."""
+
+    link: Places
+    variable: NDArray[np.integer]
+    coefficient: Array
+
+
+def _entries(games: Places, sides: _Sides, performances: _Performances, first_performance: int) -> _Entries:
+    """The entries of all links, by link.
+
+    Those of a game are the terms of White minus those of Black, in an order of finish the performances of both. A link
+    that defines a performance has the terms of the side, and the performance with -1.
+    """
+    white = 2 * games
+    black = white + 1
+    is_race = performances.of_side[white] >= 0
+    of_two = np.flatnonzero(~is_race)
+    of_race = np.flatnonzero(is_race)
+    defining = len(games) + np.arange(len(performances.side))
+    parts = [
+        _terms(sides, white[of_two], of_two, 1.0),
+        _terms(sides, black[of_two], of_two, -1.0),
+        _performance_entries(performances.of_side[white[of_race]], of_race, 1.0),
+        _performance_entries(performances.of_side[black[of_race]], of_race, -1.0),
+        _terms(sides, performances.side, defining, 1.0),
+        _performance_entries(np.arange(len(defining)), defining, -1.0),
+    ]
+    for number in (2, 3, 5):
+        parts[number] = parts[number]._replace(variable=first_performance + parts[number].variable)
+    link = np.concatenate([part.link for part in parts])
+    order = np.argsort(link, kind="stable")
+    variable = np.concatenate([part.variable for part in parts])
+    coefficient = np.concatenate([part.coefficient for part in parts])
+    return _Entries(link[order], variable[order], coefficient[order])
+
+
+def _terms(sides: _Sides, side: Places, link: Places, sign: float) -> _Entries:
+    """The terms of sides in links, (sides,), with this sign."""
+    length = sides.start[side + 1] - sides.start[side]
+    before = np.cumsum(length) - length
+    term = np.arange(length.sum()) + np.repeat(sides.start[side] - before, length)
+    return _Entries(np.repeat(link, length), sides.variable[term], sign * sides.coefficient[term])
+
+
+def _performance_entries(performance: NDArray[np.integer], link: Places, sign: float) -> _Entries:
+    """Performances in links, (links,), with this sign."""
+    return _Entries(link, performance, np.full(len(link), sign))
+
+
+def _design(
+    timeline: Timeline, games: Places, sides: _Sides, performances: _Performances, terms: tuple[str, ...]
+) -> LinkDesign:
+    """The numbers of all links, in the order of `_Entries`."""
+    white = 2 * games
+    players = sides.players[white] + sides.players[white + 1]
+    is_race = performances.of_side[white] >= 0
+    margin = np.sqrt(0.5 * players)
+    outcome = timeline.outcome[games]
+    zeros = np.zeros(len(performances.side))
+    noise_of_performances = 0.5 * sides.players[performances.side]
+    covariates = timeline.covariate_columns(terms)[games]
+    return LinkDesign(
+        noise=np.concatenate([np.where(is_race, 0.0, 0.5 * players), noise_of_performances]),
+        low=np.concatenate([_LOW[outcome] * margin, zeros]),
+        high=np.concatenate([_HIGH[outcome] * margin, zeros]),
+        advantage=np.concatenate([1.0 * (timeline.sides[games] == KNOWN), zeros]),
+        handicap=np.concatenate([timeline.offset[games], zeros]),
+        covariates=np.concatenate([covariates, np.zeros((len(zeros), len(terms)))]),
+    )
+
+
+def _rows(entries: _Entries, design: LinkDesign, weight: Array, period: Ids, periods: int) -> LinkRows:
+    """The links by period, their numbers in the units of the design; `period`: of each link."""
+    rows = LinkRows(
+        start=np.empty(0, np.int64),
+        row=np.append(0, np.cumsum(np.bincount(entries.link, minlength=len(weight)))).astype(np.int64),
+        variable=entries.variable.astype(np.int32),
+        coefficient=entries.coefficient,
+        offset=np.zeros(len(weight)),
+        noise=design.noise,
+        low=design.low,
+        high=design.high,
+        weight=weight,
+    )
+    return links_by_period(period, periods, rows)
