@@ -20,7 +20,6 @@ from tests.support.handmade import RECORDS, games_of
 from tests.support.recorder import Recorder
 from ttt_cli import api
 from ttt_cli.api import (
-    _Sweeps,
     configure,
     evidence,
     fit,
@@ -33,6 +32,7 @@ from ttt_cli.api import (
     update,
     versus,
 )
+from ttt_cli.fitting import Sweeps
 from ttt_cli.games.table import Games
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.support.errors import ConfigError, DataError, RunError
@@ -43,8 +43,8 @@ CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 
 def test_the_python_face_is_what_dir_shows() -> None:
     assert dir(ttt_cli) == [
-        "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
-        "read_games", "records", "report", "top", "tournament", "update", "versus", "why",
+        "__version__", "configure", "doubt", "event", "events", "evidence", "fit", "leaders", "open_run", "player",
+        "plot", "read_games", "records", "report", "top", "tournament", "update", "versus", "why",
     ]  # fmt: skip
     assert all(getattr(ttt_cli, name) is not None for name in dir(ttt_cli))
     assert ttt_cli.read_games is read_games
@@ -272,14 +272,14 @@ def test_no_games_is_a_data_error() -> None:
 
 def test_the_bar_moves_with_the_logarithm_of_the_error_and_never_back() -> None:
     bar = Recorder()
-    sweeps = _Sweeps(bar, tol=0.01)
+    sweeps = Sweeps(bar, tol=0.01)
     for number, error in enumerate([math.inf, 1.0, 0.1, 0.5, math.nan, 0.009], start=1):
         sweeps(number, 2 * error, error)
     assert np.cumsum(bar.told).tolist() == pytest.approx([0, 0, 0.45, 0.45, 0.45, 0.9])
     assert min(bar.told) >= 0
     assert bar.notes[-1] == "sweep 6, change 0.018, error 0.009: converged; computing uncertainties"
     at_once = Recorder()
-    _Sweeps(at_once, tol=0.01)(1, 0.0, 0.0)
+    Sweeps(at_once, tol=0.01)(1, 0.0, 0.0)
     assert at_once.told == [0.9]
 
 

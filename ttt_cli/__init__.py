@@ -18,6 +18,7 @@ from ttt_cli.support import VERSION
 if TYPE_CHECKING:
     from ttt_cli.api import (
         configure,
+        doubt,
         event,
         events,
         evidence,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
-    "__version__", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
+    "__version__", "configure", "doubt", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
     "read_games", "records", "report", "top", "tournament", "update", "versus", "why",
 ]  # fmt: skip
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Union
 
@@ -16,6 +14,7 @@ from ttt_cli.config.documents import Document
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.config.validation import validate
+from ttt_cli.fitting import fitted_run, refit_of
 from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import games_for
 from ttt_cli.games.read import read_games as read_sources
@@ -23,15 +22,13 @@ from ttt_cli.games.table import Games
 from ttt_cli.reading.sources import Named
 from ttt_cli.runs.lookup import POINTS
 from ttt_cli.runs.run import Run, open_run, run_path
-from ttt_cli.runs.write import check_destination, check_space, memory_run, write_lock, write_run
+from ttt_cli.runs.write import check_destination, write_lock
 from ttt_cli.support.errors import ConfigError, DataError, suggested
 from ttt_cli.support.outputs import PAGE, PICTURE, check_output, with_picture_mark
-from ttt_cli.support.progress import SILENT, Bar, Progress, waiting
+from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.support.replacing import real_path, replacing
-from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
-from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.updating import add_games, start_from, update_config
+from ttt_cli.updating import add_games, update_config
 from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 from ttt_cli.views.published_ratings import read_published_ratings
@@ -42,16 +39,14 @@ from ttt_cli.views.rankings.period import SEED, ranking
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
 __all__ = [
-    "Run", "configure", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot", "read_games",
-    "records", "report", "top", "tournament", "update", "versus", "why",
+    "Run", "configure", "doubt", "event", "events", "evidence", "fit", "leaders", "open_run", "player", "plot",
+    "read_games", "records", "report", "top", "tournament", "update", "versus", "why",
 ]  # fmt: skip
 
 Source = Union[str, os.PathLike[str], BinaryIO, "DataFrame"]
-_OF_SWEEPS: Final = 0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
 _CONFIG_PATHS: Final = {"model": ("model", "name"), "period": ("data", "period")}  # of keywords
 
 
@@ -116,7 +111,7 @@ def fit(
             raise DataError("there are no games to fit")
         start_run = None if start is None else _opened(start, [POINTS])
         resolved = for_games(resolved, games.report)
-        return _fitted(games, resolved, start_run, output, progress)
+        return fitted_run(games, resolved, start_run, output, progress)
 
 
 def update(
@@ -148,7 +143,7 @@ def update(
             on_read(extended, data)
         replaces = destination and old_run.path and real_path(destination) == real_path(old_run.path)
         ready = old_run.refuse_replaced if replaces else None
-        return _fitted(extended.games, resolved, old_run, destination, progress, ready)
+        return fitted_run(extended.games, resolved, old_run, destination, progress, ready)
 
 
 def top(
@@ -256,6 +251,46 @@ def why(
     from ttt_cli.views.why import why_rows
 
     return _frame(why_rows(_opened(run), name, at, versus, by, number))
+
+
+def doubt(
+    run: Run | str | os.PathLike[str],
+    where: str | None = None,
+    *,
+    games: str | os.PathLike[str] | None = None,
+    leader: str | int | None = None,
+    refit: bool = False,
+    kind: str = "skills",
+    each: bool = False,
+    number: int | None = 20,
+    progress: Progress = SILENT,
+    **limits: Any,
+) -> DataFrame:
+    """What a run would say without some of its games, as in `ttt doubt`: a pandas DataFrame.
+
+    The games that are left out: `where`, a condition such as `"event = 'London' and year = 1851"`, or `games`, a file
+    of them. To first order, or `refit`, exactly. `kind`: `skills` (most affected first; `each`: all periods of a
+    player) or `leaders`, the number ones that would change. `leader`, a period: instead the fewest games whose removal
+    changes its number one. `number` None: all. `limits` on who may be number one: `active`, `min_games`,
+    `min_opponents`, `max_sd` or `everyone=True`. Raises ConfigError, LookupFailed, DataError; without `refit` also
+    for models other than TTT and RunError without a joint posterior.
+    """
+    from ttt_cli.views.doubt import DoubtedGames, doubt_view
+    from ttt_cli.views.fewest_removals import fewest_removal_rows
+
+    if kind not in ("skills", "leaders"):
+        raise ConfigError(f"no kind of doubt {kind!r}", hint="kinds are skills and leaders")
+    opened = _opened(run)
+    chosen = eligible(opened, **limits)
+    refitting = refit_of(opened, progress)
+    file = None if games is None else os.fspath(games)
+    if leader is not None:
+        if where is not None or file is not None or refit:
+            raise ConfigError("leader goes without where, games and refit", hint="it always refits")
+        return _frame(fewest_removal_rows(opened, leader, chosen, refitting))
+    doubted = DoubtedGames(where, file)
+    view = doubt_view(opened, doubted, chosen, refitting if refit else None, number, every=each)
+    return _frame(view.skills if kind == "skills" else view.leaders)
 
 
 def events(
@@ -496,86 +531,3 @@ def _opened(run: Run | str | os.PathLike[str], scale: Sequence[str] = (), catego
     if not isinstance(run, Run):
         return open_run(run, scale, category)
     return run if category is None else run.in_category(category)
-
-
-def _fitted(
-    games: Games,
-    resolved: Resolved,
-    start: Run | None,
-    output: str | os.PathLike[str] | None,
-    progress: Progress,
-    ready: Callable[[], object] | None = None,
-) -> Run:
-    """The run of games; `ready` is called before writing."""
-    from ttt_cli.inference.covariates import explain_covariates
-    from ttt_cli.inference.ep.placement import placement_of
-    from ttt_cli.inference.joint.loose_groups import level_notes
-
-    data = resolved.config.data
-    solver = resolved.config.solver
-    model = resolved.model
-    if resolved.config.model.name == "ttt":
-        from ttt_cli.kernels.warm import DEFAULT, FEW, warm
-
-        warm(DEFAULT, progress, least=FEW)
-    timeline = build_timeline(games, data.period, data.colours)
-    if output is not None:
-        check_space(output, timeline)
-    start_state = None if start is None else start_from(start, timeline)
-    newcomers_move = bool(getattr(resolved.params, "prior_mean_drift", 0.0))
-    with placement_of(
-        solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=newcomers_move
-    ) as placement:
-        with progress.task("inference", total=1.0) as bar:
-            on_sweep = _Sweeps(bar, solver.tol)
-            notes = partial(level_notes, games, timeline)
-            options: Given = {
-                "on_sweep": on_sweep,
-                "start": start_state,
-                "notes": notes,
-                "placement": placement,
-            }
-            fitted = registry.fit(model, timeline, resolved.params, solver, **options)
-            bar.advance(1.0 - on_sweep.share)
-        further_notes = (*timeline.notes, *_career_notes(resolved.params, timeline))
-        fitted = replace(fitted, notes=(*fitted.notes, *further_notes), state={})  # a run holds no state
-        fitted = explain_covariates(fitted, timeline)
-        if ready:
-            ready()
-        if output is None:
-            return memory_run(games, timeline, fitted, resolved.config)
-        with waiting(f"writing {output}"):
-            write_run(output, games, timeline, fitted, resolved.config)
-    return open_run(output)
-
-
-def _career_notes(params: object, timeline: Timeline) -> tuple[str, ...]:
-    """A note if careers are to begin at an age, and nobody's birth is known."""
-    by_age = getattr(params, "career_by", "debut") == "age"
-    if by_age and not timeline.has_births:
-        return ("no births are known (data.people), so all careers begin with the debut",)
-    return ()
-
-
-class _Sweeps:
-    """Reports sweeps as a fraction, on a log scale from the first error estimate to `tol`; `share` is that so far."""
-
-    def __init__(self, bar: Bar, tol: float) -> None:
-        self._bar = bar
-        self._tol = tol
-        self._first = math.nan
-        self.share = 0.0
-
-    def __call__(self, sweep: int, change: float, remaining: float) -> None:
-        if math.isnan(self._first) and math.isfinite(remaining):
-            self._first = remaining
-        note = f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}"
-        reached = self.share
-        if remaining <= self._tol:
-            note = f"{note}: converged; computing uncertainties"
-            reached = _OF_SWEEPS
-        elif self._tol < self._first and math.isfinite(remaining):
-            reached = _OF_SWEEPS * math.log(self._first / remaining) / math.log(self._first / self._tol)
-        share = max(self.share, reached)
-        self._bar.advance(share - self.share, note)
-        self.share = share

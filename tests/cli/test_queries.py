@@ -216,6 +216,23 @@ def test_periods_have_their_year_as_a_number_where_types_are_kept(fmt: str, here
     assert ran("player morphy -f csv").out.startswith("player,period,mean")
 
 
+def test_doubt_shows_the_run_without_games_of_a_condition_or_a_file(ran: Ran, folder: Path) -> None:
+    fit(games_of(RECORDS), "ttt", output=folder / "joint.ttt", posterior="joint")
+    rows = json.loads(ran("doubt -r joint.ttt -f json --where year=1858 --everyone").out)
+    assert list(rows[0]) == ["player", "period", "year", "mean", "sd", "mean_without", "sd_without"]
+    assert len(json.loads(ran("doubt -r joint.ttt -f json --where year=1858 --refit -n 1").out)) == 1
+    header = ran("doubt -r joint.ttt -f csv --where year=1858 --kind leaders --everyone").out.splitlines()[0]
+    assert header == "from,to,number_one,number_one_without"
+    exported = csv.DictReader(io.StringIO(ran("export games -r joint.ttt -f csv").out))
+    lines = [f'{game["date"]},"{game["white"]}","{game["black"]}",{game["result"]}' for game in exported]
+    listed = ["date,white,black,result", *lines[:2], "1800,Nobody,Somebody,1-0"]
+    (folder / "some.csv").write_text("\n".join(listed) + "\n")
+    assert "of some.csv not found in joint.ttt" in ran("doubt -r joint.ttt --games some.csv").err
+    leads = ran("doubt -r joint.ttt --leader 1858 --everyone -f csv").out.splitlines()
+    assert leads[0] == "date,white,black,result,lead,event"
+    assert len(leads) > 1
+
+
 def test_why_needs_a_joint_posterior_and_names_what_was_left_out(ran: Ran, folder: Path) -> None:
     fit(games_of(RECORDS), "ttt", output=folder / "joint.ttt", posterior="joint")
     out, _ = ran("why morphy -r joint.ttt -f json --at 1858")

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "top": "Rank players of a period or by peaks; list number ones.",
     "versus": "Compare two players: who would win, and their games.",
     "why": "Show which games move a player's skill most.",
+    "doubt": "Show what a run would say without some of its games.",
     "events": "List tournaments and matches: when, how strong, who won.",
     "event": "Show one event: crosstable, points, performances.",
     "records": "Show the record book: performances, streaks, upsets.",

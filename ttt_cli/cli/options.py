@@ -111,17 +111,34 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+_OF_PLAYERS: Final = ("players", "where")  # limits that name players
+
+
 def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
-    limits = {name: values.pop(name) for name in _LIMITS}
+    limits = {name: values.pop(name) for name in _LIMITS if name in values}
     if limits["everyone"] and limits["active"] is not None:
         raise click.UsageError("--active and --everyone are one or the other")
     return values | {"limits": limits}
+
+
+def _as_limits_without_players(values: dict[str, Any]) -> dict[str, Any]:
+    limits = {name: value for name, value in values.items() if name in _LIMITS and name not in _OF_PLAYERS}
+    return {name: value for name, value in values.items() if name not in limits} | _as_limits(limits)
 
 
 # Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`
 eligible_options = with_options(
     _as_limits,
     *(click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()),
+)
+# The same for a command of which --where chooses games
+eligible_options_without_players = with_options(
+    _as_limits_without_players,
+    *(
+        click.option(f"--{name.replace('_', '-')}", **settings)
+        for name, settings in _LIMITS.items()
+        if name not in _OF_PLAYERS
+    ),
 )
 
 

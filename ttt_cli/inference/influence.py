@@ -288,8 +288,9 @@ class Influence:
         """The posterior under a supposition."""
         first = self._first_change(supposition)
         shift = self.solved(self.games.gathered(first.games, first.force), first)
-        second = self._second_change(supposition, first, shift)
-        return Supposed(self, supposition, first, second, shift)
+        growth = self._growth(first)
+        second = self._second_change(supposition, shift, growth)
+        return Supposed(self, supposition, first, second, shift, growth)
 
     def _first_change(self, supposition: Supposition) -> SiteChange:
         """The change of the sites of the games themselves."""
@@ -306,9 +307,8 @@ class Influence:
             )
         return self._site_change(games, new_sites - sites, mean)
 
-    def _second_change(self, supposition: Supposition, first: SiteChange, shift: Array) -> SiteChange:
+    def _second_change(self, supposition: Supposition, shift: Array, growth: Array) -> SiteChange:
         """The change of the sites of all games that are played, at the beliefs after the first one."""
-        growth = self._growth(first)
         move = self.games.between(shift, slice(None))
         wider = growth[self.games.white] + growth[self.games.black]
         affected = (np.abs(move) > UNMOVED) | (wider > WIDENED * self.games.variance)
@@ -457,6 +457,7 @@ class Supposed:
     | first | the change of the sites of its games |
     | second | the change of the sites of all games that are played, which follows from the first one |
     | shift | change of the mean of each variable by the first one, (variables,), points |
+    | growth | of the variance of each variable, as if only the player's own chain moved, (variables,), points^2 |
     """
 
     influence: Influence
@@ -464,6 +465,7 @@ class Supposed:
     first: SiteChange
     second: SiteChange
     shift: Array
+    growth: Array
 
     @cached_property
     def total_shift(self) -> Array:

@@ -278,6 +278,13 @@ class JointSkills:
             noise=float(weights @ own_noise @ weights),
         )
 
+    def interpolated(self, skills: Sequence[Skill], x: Array) -> Array:
+        """Values x of the variables at skills, (skills,): between two nodes weighted as the skills are.
+
+        Raises LookupFailed.
+        """
+        return self._interpolate(self._skills_at(skills), x)
+
     def covariance(self, skills: Sequence[Skill], exact: float = EXACT) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError.
 

@@ -1,4 +1,4 @@
-"""Conditions on what is known of players, such as `federation = 'SUI' and age < 20`: parsed, checked and evaluated.
+"""Conditions on players and games, such as `federation = 'SUI' and age < 20`: parsed, checked and evaluated.
 
     condition  = conjunction {"or" conjunction}
     conjunction = negation {"and" negation}
@@ -37,6 +37,7 @@ _ORDERS: Final = {
 }
 _DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d)?")
 _KEYWORDS: Final = frozenset({"and", "or", "not", "in", "is", "null"})
+OF_PLAYERS: Final = "federation = 'SUI' and age < 20"  # an example
 
 Literal = float | str
 Facts = Mapping[str, str | float | None]  # of a player, by field; None: not known
@@ -154,42 +155,43 @@ class _Token(NamedTuple):
     start: int
 
 
-def parse_condition(text: str) -> Condition:
-    """The condition in a text. Raises ConfigError, which says where it cannot be read."""
-    parser = _Parser(text, _tokens(text))
+def parse_condition(text: str, example: str = OF_PLAYERS) -> Condition:
+    """The condition in a text. Raises ConfigError, which says where it cannot be read, with an example."""
+    parser = _Parser(text, _tokens(text, example), example)
     condition = parser.any_of()
     parser.expect_end()
     return condition
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str, example: str) -> list[_Token]:
     tokens: list[_Token] = []
     position = 0
     end = len(text.rstrip())
     while position < end:
         match = _TOKEN.match(text, position)
         if match is None:
-            raise _unreadable(text, position, "a field, an operator, a number or a text in quotes")
+            raise _unreadable(text, position, "a field, an operator, a number or a text in quotes", example)
         kind = str(match.lastgroup)
         tokens.append(_Token(kind, match[kind], match.start(kind)))
         position = match.end()
     return [*tokens, _Token("end", "", end)]
 
 
-def _unreadable(text: str, position: int, expected: str) -> ConfigError:
+def _unreadable(text: str, position: int, expected: str, example: str) -> ConfigError:
     rest = text[position:].strip()
     where = f"before {rest!r}" if rest else "at the end"
     return ConfigError(
         f"--where: {expected} is expected {where}",
-        hint="for instance --where \"federation = 'SUI' and age < 20\"",
+        hint=f'for instance --where "{example}"',
     )
 
 
 class _Parser:
     """Reads tokens from left to right."""
 
-    def __init__(self, text: str, tokens: Sequence[_Token]) -> None:
+    def __init__(self, text: str, tokens: Sequence[_Token], example: str) -> None:
         self._text = text
+        self._example = example
         self._tokens = tokens
         self._next = 0
 
@@ -211,7 +213,7 @@ class _Parser:
             raise self._error(repr(text))
 
     def _error(self, expected: str) -> ConfigError:
-        return _unreadable(self._text, self._token.start, expected)
+        return _unreadable(self._text, self._token.start, expected, self._example)
 
     def expect_end(self) -> None:
         """Raise ConfigError unless all has been read."""
