@@ -1,17 +1,21 @@
 """Ready-made sets of games, such as simultaneous exhibitions or blitz, by event, variant and time control."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ttt_cli.games.duplicates import round_key
 from ttt_cli.games.odds import is_even
-from ttt_cli.games.table import Records
 from ttt_cli.reading.columns import spread
 from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold, fold_all
+
+if TYPE_CHECKING:
+    from ttt_cli.games.table import Records
 
 _EVENTS: Final[Mapping[str, str]] = {
     "simul": (
@@ -50,9 +54,6 @@ _EVENTS: Final[Mapping[str, str]] = {
     "set-up": r"set ?up(?: position\w*)?|from position|composition\w*|(?:endgame|end game) stud(?:y|ies)|problem",
 }
 EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")
-_PATTERNS: Final[dict[str, re.Pattern[str]]] = {}
-for _name, _words in _EVENTS.items():
-    _PATTERNS[_name] = re.compile(rf"(?<!\w)(?:{_words})(?!\w)")
 LEFT_OUT: Final = (*EXHIBITIONS, "variants")  # of chess by default
 _USUAL_VARIANTS: Final = frozenset(
     {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}
@@ -77,9 +78,31 @@ _BULLET_WORDS: Final = re.compile(r"(?<!\w)(?:ultra|hyper)?bullet(?!\w)|(?<!\w)l
 _CLASSICAL: Final = frozenset({"classical", "standard", "slow", "klassisch"})
 
 
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """The words of a set in folded texts of event, site or round."""
+    return re.compile(rf"(?<!\w)(?:{_EVENTS[name]})(?!\w)")
+
+
 def event_text_is_in_set(folded: str, name: str) -> bool:
     """Whether a folded text of event, site or round has a word of a set."""
-    return _PATTERNS[name].search(folded) is not None
+    return _pattern(name).search(folded) is not None
+
+
+def event_texts_in_sets(folded: Sequence[str], names: Sequence[str]) -> dict[str, Mask]:
+    """Masks of the folded texts that have a word of each set.
+
+    A pattern looks at all texts at once, joined by line feeds, since a search has its own cost.
+    """
+    joined = "\n".join(folded)
+    lengths = np.array([len(text) for text in folded], np.int64)
+    ends = np.cumsum(lengths + 1)  # of each text in `joined`, after its line feed
+    masks = {}
+    for name in names:
+        starts = np.array([match.start() for match in _pattern(name).finditer(joined)], np.int64)
+        masks[name] = np.zeros(len(folded), np.bool_)
+        masks[name][np.searchsorted(ends, starts, side="right")] = True
+    return masks
 
 
 def variant_is_in_set(folded: str, name: str) -> bool:
@@ -174,22 +197,11 @@ def records_of_events(records: Records, texts: Sequence[str]) -> Mask:
 
 
 def records_by_event_words(records: Records, names: Sequence[str]) -> dict[str, Mask]:
-    """Masks of records of ready-made sets, by the words of event, site and round alone.
-
-    A pattern looks at all distinct texts at once, joined by line feeds, since a search has its own cost.
-    """
+    """Masks of records of ready-made sets, by the words of event, site and round alone."""
     masks = {name: np.zeros(len(records), np.bool_) for name in names}
     for column in (records.event, records.site, records.round):
-        texts = fold_all(column.values)
-        joined = "\n".join(texts)
-        lengths = np.array([len(text) for text in texts], np.int64)
-        # of each text in `joined`, after its line feed
-        ends = np.cumsum(lengths) + np.arange(1, len(texts) + 1)
-        for name in names:
-            starts = [match.start() for match in _PATTERNS[name].finditer(joined)]
-            if starts:
-                matches = np.zeros(len(texts), np.bool_)
-                matches[np.searchsorted(ends, starts, side="right")] = True
+        for name, matches in event_texts_in_sets(fold_all(column.values), names).items():
+            if matches.any():
                 masks[name] |= matches[column.codes]
     return masks
 
@@ -199,6 +211,8 @@ def one_against_many(records: Records, rows: Mask) -> Mask:
 
     Several rounds make a tournament, two players a match.
     """
+    from ttt_cli.games.duplicates import round_key
+
     is_exhibition = np.zeros(len(rows), np.bool_)
     candidates = np.flatnonzero(rows)
     event_and_year = records.event.codes[candidates].astype(np.int64) * 10_000 + records.year[candidates]

@@ -12,6 +12,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.name_lists import find_players
+from ttt_cli.views.probability import normal_cdf_of_all
 
 PEAK: Final = "peak"
 _LAST_COMMON: Final = """
@@ -102,8 +103,6 @@ def stronger_than(run: Run, entrants: Entrants) -> Array:
 
     NaN everywhere in systems without sds.
     """
-    from scipy.special import ndtr
-
     n_players = len(entrants.players)
     if not entrants.has_sds:
         return np.full((n_players, n_players), np.nan)
@@ -113,6 +112,6 @@ def stronger_than(run: Run, entrants: Entrants) -> Array:
     means = entrants.means
     lead = means[:, np.newaxis] - means
     with np.errstate(divide="ignore", invalid="ignore"):
-        probability: Array = ndtr(lead / difference_sd)
+        probability: Array = normal_cdf_of_all(lead / difference_sd)
     np.fill_diagonal(probability, np.nan)
     return probability

@@ -13,7 +13,7 @@ from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.events import EventData, read_events
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
-from ttt_cli.views.history.event_summaries import EventSummary, entry_skills, event_facts, summarise_events
+from ttt_cli.views.history.event_summaries import EventSummary, event_facts, summarise_events
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.rows import Rows, counted, finite, integral, without_empty
 from ttt_cli.views.run import run_line
@@ -96,7 +96,7 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
             rows.append(
                 (
                     played.texts[played.round[game]], date,
-                    data.people.rows[played.white[game]].name, data.people.rows[played.black[game]].name,
+                    played.players[played.white[game]], played.players[played.black[game]],
                     RESULTS[played.outcome[game]], float(chances[number, 2] + chances[number, 1] / 2.0),
                 )
             )  # fmt: skip
@@ -142,7 +142,7 @@ def find_event(data: EventData, name: str, at: int | None = None) -> int:
 
 
 def _title(run: Run, data: EventData, index: int) -> tuple[str, ...]:
-    (summary,) = summarise_events(data.events, data.played, data.people, np.array([index]))
+    (summary,) = summarise_events(data.events, data.played, np.array([index]))
     event = data.events.rows[index]
     strength = f"{counted(summary.players, 'player')} of mean skill {summary.mean_skill:.0f}"
     return (event.title, f"{_when(summary)}; {event_facts(event)}; {strength}", run_line(run))
@@ -153,19 +153,19 @@ def _when(summary: EventSummary) -> str:
 
 
 def _standings(data: EventData, index: int) -> list[EventStanding]:
-    people, played, events = data
+    played, events = data
     rows = events.entries.of(index)
     entries = events.entries
     indices = np.arange(rows.start, rows.stop)
     means, sds = entries.performances_of(indices)
-    skills = entry_skills(events, played)[rows]
+    skills = entries.skills[rows]
     expected = entries.expected_of(indices)
     results = _results(data, index)
     standings = []
     for number, entry in enumerate(indices.tolist()):
         standings.append(
             EventStanding(
-                number + 1, people.rows[entries.player[entry]].name, results[number], float(entries.points[entry]),
+                number + 1, played.players[entries.player[entry]], results[number], float(entries.points[entry]),
                 float(expected[number]), finite(float(means[number])), finite(float(sds[number])),
                 clean_score(float(entries.points[entry]), float(entries.played[entry])),
                 float(entries.played[entry]), int(entries.rank[entry]) or None, float(skills[number]),

@@ -12,7 +12,6 @@ from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.history.event_summaries import EventSummary, mean_skills, summarise_events
 from ttt_cli.views.history.events import Events, find_events
-from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.played import PlayedGames, played_games
 from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
@@ -38,17 +37,16 @@ EVENT_COLUMNS: Final[tuple[Column[EventSummary], ...]] = (
 
 
 class EventData(NamedTuple):
-    """The people, games and events of a run."""
+    """The games and events of a run."""
 
-    people: People
     played: PlayedGames
     events: Events
 
 
 def read_events(run: Run) -> EventData:
-    """The people, games and events of a run."""
+    """The games and events of a run."""
     played = played_games(run)
-    return EventData(read_people(run), played, find_events(played))
+    return EventData(played, find_events(played))
 
 
 class EventSelection(NamedTuple):
@@ -78,19 +76,19 @@ def event_rows(run: Run, selection: EventSelection) -> Rows:
     """The events of a selection, with `EVENT_COLUMNS`."""
     least_players = selection.least_players
     with run:
-        people, played, events = read_events(run)
+        played, events = read_events(run)
         matching = np.flatnonzero(
             _matches(events, selection) & (np.diff(events.entries.starts) >= least_players)
         )
         measure = -np.diff(events.starts).astype(np.float64)
         if selection.by == "strength":
-            measure = -mean_skills(events, played)
+            measure = -mean_skills(events)
         elif selection.by == "date":
             measure = np.array(
                 [played.days[events.games_of(event)].min() for event in range(len(events.rows))]
             )
         order = matching[np.argsort(measure[matching], kind="stable")][: selection.number]
-        summaries = summarise_events(events, played, people, order)
+        summaries = summarise_events(events, played, order)
         few = f" of at least {least_players} players" if least_players else ""
         heading = f"{len(order):,} of {len(matching):,} events{few}, by {selection.by}"
         return build_rows(run, EVENT_COLUMNS, summaries, (heading, run_line(run)))

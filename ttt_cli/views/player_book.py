@@ -53,7 +53,7 @@ class PlayerBook:
     @property
     def name(self) -> str:
         """The player's name."""
-        return self.data.people.rows[self.player].name
+        return self.data.played.players[self.player]
 
     def title(self, what: str) -> tuple[str, ...]:
         """The title of a table."""
@@ -74,7 +74,7 @@ def open_player_book(run: Run, player: str, since: int | None = None, until: int
     """The games of a player, named as in the run, in some years (None: all). Raises LookupFailed without any."""
     with run:
         data = read_events(run)
-        number = data.people.number[player]
+        number = data.played.players.index(player)
         sides = data.played.of(number)
     first = -np.inf if since is None else since
     last = np.inf if until is None else until
@@ -95,7 +95,7 @@ def game_rows(book: PlayerBook) -> Rows:
     """Every game with what was expected of the player, `GAME_COLUMNS`; expected by skills taken as independent."""
     sides = book.sides
     played = book.data.played
-    names = book.data.people.rows
+    names = played.players
     labels = [*side_names(book.run), NEUTRAL]
     scale = book.run.scale
     node = np.where(sides.is_second, played.white_node[sides.game], played.black_node[sides.game])
@@ -111,7 +111,7 @@ def game_rows(book: PlayerBook) -> Rows:
         event_title = events.rows[event].title if event >= 0 else ""
         rows.append(
             (
-                book.name, date, names[opponent].name, labels[colour], RESULTS[outcome], expected, event_title,
+                book.name, date, names[opponent], labels[colour], RESULTS[outcome], expected, event_title,
                 played.texts[played.round[game]], opponent_mean, integral(weight),
             )
         )  # fmt: skip
@@ -133,7 +133,7 @@ def opponent_rows(book: PlayerBook) -> Rows:
     for index, first_date, last_date in zip(
         order, book.dates(first[order]), book.dates(last[order]), strict=True
     ):
-        opponent = book.data.people.rows[totals.keys[index]].name
+        opponent = book.data.played.players[totals.keys[index]]
         counts = (totals.games, totals.won, totals.drawn, totals.lost)
         rows.append(
             (
@@ -147,13 +147,13 @@ def opponent_rows(book: PlayerBook) -> Rows:
 
 def event_rows(book: PlayerBook) -> Rows:
     """Every event with score, expected score and performance, by date, `EVENT_COLUMNS`."""
-    people, played, events = book.data
+    played, events = book.data
     entry_of_side = events.entries.of_side[rows_of(played.by_player.starts, book.player)]
     all_games = played.of(book.player).game
     is_counted = np.isin(all_games, book.sides.game)
     entries = np.unique(entry_of_side[is_counted & (entry_of_side >= 0)]).astype(np.int64)
     in_event = np.searchsorted(events.entries.starts, entries, side="right") - 1
-    summaries = summarise_events(events, played, people, in_event)
+    summaries = summarise_events(events, played, in_event)
     mean, sd = events.entries.performances_of(entries)
     expected = events.entries.expected_of(entries)
     rows = []
@@ -213,7 +213,7 @@ def _score(run: Run, player: str, number: int) -> dict[str, float]:
     """Points and expected points of a player in a period."""
     data = read_events(run)
     played = data.played
-    sides = played.of(data.people.number[player])
+    sides = played.of(played.players.index(player))
     node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
     sides = sides.take(np.flatnonzero(played.nodes["period_number"][node] == number))
     totals = sides.totals(np.zeros(len(sides.game), np.int64))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.views.history.played import PlayedGames
+from ttt_cli.views.history.sorting import distinct
 
 ALL_PLAY_ALL: Final = 0.7  # of all pairs have met where everybody was to meet everybody
 _FEWEST_ROUNDS: Final = 3  # games of everybody in a complete event where not everybody met everybody
@@ -112,9 +113,7 @@ def _games_of_pairs(played: PlayedGames, of_game: Places) -> GamesOfPairs:
     first = np.minimum(played.white, played.black)[in_event].astype(np.int64)
     second = np.maximum(played.white, played.black)[in_event].astype(np.int64)
     n_players = int(second.max(initial=0)) + 1
-    pairs, pair_of_game = np.unique(
-        (of_game[in_event] * n_players + first) * n_players + second, return_inverse=True
-    )
+    pairs, pair_of_game = distinct((of_game[in_event] * n_players + first) * n_players + second)
     games: Array = np.bincount(pair_of_game, played.weight[in_event], len(pairs)).astype(np.float64)
     return GamesOfPairs(pairs // n_players**2, games)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.views.history.played import PlayedGames
+from ttt_cli.views.history.sorting import distinct
 
 _GAMES_A_SITE: Final = 3.0  # at most, of a player in an event that moves from site to site
 _TRAVELLERS: Final = 0.5  # of its players, at least
@@ -28,7 +29,7 @@ def name_events(played: PlayedGames) -> EventNames:
     texts = played.texts
     n_texts = len(texts)
     event_codes = played.year.astype(np.int64) * n_texts + played.event
-    keys, key_of_game = np.unique(event_codes * n_texts + played.site, return_inverse=True)
+    keys, key_of_game = distinct(event_codes * n_texts + played.site)
     event_of_key = keys // n_texts
     _, sites = np.unique(event_of_key, return_counts=True)
     games = np.flatnonzero(np.repeat(sites > 1, sites)[key_of_game])

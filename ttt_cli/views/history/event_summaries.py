@@ -8,7 +8,6 @@ import numpy as np
 
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.views.history.events import Event, Events
-from ttt_cli.views.history.people import People
 from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.rows import counted
 
@@ -31,28 +30,15 @@ class EventSummary(NamedTuple):
     winner: str
 
 
-def entry_skills(events: Events, played: PlayedGames) -> Array:
-    """The skill of every entry in its event: mean over its games, on the shown scale, shape (entries,)."""
-    entries = events.entries
-    totals = entries.totals
-    sides = totals.sides
-    node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
-    skill_sums = sides.total(totals.group, played.nodes["mean"][node], len(totals.keys))
-    skills: Array = (skill_sums / totals.games)[entries.total_of_entry]
-    return skills * played.run.scale.slope + played.run.scale.shift
-
-
-def mean_skills(events: Events, played: PlayedGames) -> Array:
+def mean_skills(events: Events) -> Array:
     """The mean skill of the participants of every event, shape (events,)."""
     starts = events.entries.starts
-    return np.add.reduceat(entry_skills(events, played), starts[:-1]) / np.diff(starts)
+    return np.add.reduceat(events.entries.skills, starts[:-1]) / np.diff(starts)
 
 
-def summarise_events(
-    events: Events, played: PlayedGames, people: People, indices: Places
-) -> list[EventSummary]:
+def summarise_events(events: Events, played: PlayedGames, indices: Places) -> list[EventSummary]:
     """Summaries of some events."""
-    skills = mean_skills(events, played) if len(indices) else np.empty(0)
+    skills = mean_skills(events) if len(indices) else np.empty(0)
     first_games = []
     last_games = []
     for index in indices:
@@ -69,20 +55,20 @@ def summarise_events(
             EventSummary(
                 events.rows[index].title, played.texts[played.site[game]], first, last,
                 games=float(played.weight[events.games_of(index)].sum()), players=entries.stop - entries.start,
-                mean_skill=float(skills[index]), winner="; ".join(winners(events, people, index)),
+                mean_skill=float(skills[index]), winner="; ".join(winners(events, played, index)),
             )
         )  # fmt: skip
     return summaries
 
 
-def winners(events: Events, people: People, index: int) -> list[str]:
+def winners(events: Events, played: PlayedGames, index: int) -> list[str]:
     """Who had the most points in an event; nobody in exhibitions, and where no places are known."""
     if events.rows[index].kind:
         return []
     entries = events.entries
     rows = entries.of(index)
     first = np.flatnonzero(entries.rank[rows] == 1) + rows.start
-    return [people.rows[player].name for player in entries.player[first].tolist()]
+    return [played.players[player] for player in entries.player[first].tolist()]
 
 
 def event_facts(event: Event) -> str:

@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.event_sets import EXHIBITIONS, event_text_is_in_set
+from ttt_cli.games.event_sets import EXHIBITIONS, event_texts_in_sets
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold_all
 from ttt_cli.views.history.crosstables import find_completeness
 from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.performances import Performances, find_performances
-from ttt_cli.views.history.played import PlayedGames, Totals, game_of
+from ttt_cli.views.history.played import PlayedGames, Totals
 from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.history.sorting import stable_order
 
 
 class Event(NamedTuple):
@@ -71,6 +72,17 @@ class EventEntries:
     def expected(self) -> Array:
         """Points expected by the model, shape (entries,)."""
         return self.totals.expected[self.total_of_entry]
+
+    @cached_property
+    def skills(self) -> Array:
+        """The player's skill in the event, mean over the games, on the shown scale, shape (entries,)."""
+        totals = self.totals
+        sides = totals.sides
+        played = sides.played
+        node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
+        skill_sums = sides.total(totals.group, played.nodes["mean"][node], len(totals.keys))
+        skills: Array = (skill_sums / totals.games)[self.total_of_entry]
+        return skills * played.run.scale.slope + played.run.scale.shift
 
     def expected_of(self, entries: Places) -> Array:
         """Points of some entries expected by the model, shape (entries,)."""
@@ -128,29 +140,23 @@ def find_events(played: PlayedGames) -> Events:
     """The events of all games."""
     names, of_game = name_events(played)
     n_games = np.bincount(of_game[of_game >= 0], minlength=len(names)).tolist()
-    games = np.argsort(of_game, kind="stable")[np.count_nonzero(of_game < 0) :]
+    games = stable_order(of_game)[np.count_nonzero(of_game < 0) :]
     starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
     entries = _entries(played, of_game, len(names))
     completeness = find_completeness(played, of_game, entries.played, entries.starts)
     is_complete = np.repeat(completeness.is_complete, np.diff(entries.starts))
     entries = replace(entries, rank=np.where(is_complete, entries.rank, 0))
     folded_names = fold_all([f"{year} {name}" for year, name in names])
-    one_met_all = _where_one_met_all(entries)
     has_handicaps = np.bincount(of_game[games], played.offset[games] != 0.0, len(names)) > 0
-    rows = []
-    for event, ((year, name), folded) in enumerate(zip(names, folded_names, strict=True)):
-        kind = _exhibition(
-            folded, one_met_all=bool(one_met_all[event]), has_handicaps=bool(has_handicaps[event])
-        )
+    kinds = _exhibitions(folded_names, _where_one_met_all(entries), has_handicaps)
+    for event, kind in enumerate(kinds):
         if kind:
             entries.is_contest[entries.of(event)] = False
-        rows.append(
-            Event(
-                name, year, folded, n_games[event], kind,
-                possible=float(completeness.possible[event]), missing=float(completeness.missing[event]),
-                is_complete=bool(completeness.is_complete[event]),
-            )
-        )  # fmt: skip
+    columns = zip(
+        names, folded_names, n_games, kinds, completeness.possible.tolist(), completeness.missing.tolist(),
+        completeness.is_complete.tolist(), strict=True,
+    )  # fmt: skip
+    rows = [Event(name, year, *facts) for (year, name), *facts in columns]
     return Events(rows, of_game, games, starts, entries)
 
 
@@ -164,23 +170,25 @@ def _where_one_met_all(entries: EventEntries) -> Mask:
     return np.asarray((n_players > 2) & (2.0 * most == total))
 
 
-def _exhibition(folded: str, *, one_met_all: bool, has_handicaps: bool) -> str:
-    """The set of exhibitions that an event belongs to by its name; empty for a contest.
+def _exhibitions(folded: list[str], one_met_all: Mask, has_handicaps: Mask) -> list[str]:
+    """The set of exhibitions that each event belongs to by its name; empty for a contest.
 
     Blindfold games are an exhibition where one player met several others; odds with a known handicap are none.
     """
-    for kind in EXHIBITIONS:
-        if (kind == "blindfold" and not one_met_all) or (kind == "odds" and has_handicaps):
-            continue
-        if event_text_is_in_set(folded, kind):
-            return kind
-    return ""
+    has_words = event_texts_in_sets(folded, EXHIBITIONS)
+    has_words["blindfold"] &= one_met_all
+    has_words["odds"] &= ~has_handicaps
+    kinds = [""] * len(folded)
+    for kind in reversed(EXHIBITIONS):  # the first that applies
+        for event in np.flatnonzero(has_words[kind]).tolist():
+            kinds[event] = kind
+    return kinds
 
 
 def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
     codes = played.by_player.order  # of sides
-    in_event = np.flatnonzero(of_game[game_of(codes)] >= 0)
+    in_event = np.flatnonzero(np.repeat(of_game >= 0, 2)[codes])
     sides = played.sides(codes[in_event])
     width = int(sides.player.max(initial=0)) + 1
     totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)

@@ -11,29 +11,32 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.histories import chain_columns
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.views.history.prediction import Strengths, predicted, take
 from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.history.sorting import distinct, stable_order
 
-_NODES: Final = f"""
-SELECT s.* EXCLUDE (player, "until", games)
-FROM {DATABASE}.main.spans s JOIN {DATABASE}.main.names n USING (player) ORDER BY id, period_number
+# Spans are stored by player, as names are, then period.
+_NODES: Final = f"SELECT {{columns}} FROM {DATABASE}.main.spans"
+_NODES_OF_PLAYERS: Final = f"""
+SELECT id, count(period_number) AS nodes
+FROM {DATABASE}.main.names LEFT JOIN {DATABASE}.main.spans USING (player) GROUP BY id ORDER BY id
+"""
+_NAMES: Final = f"SELECT player FROM {DATABASE}.main.names ORDER BY id"
+_PERIODS: Final = """
+SELECT period_number, CAST(substr(period, 1, 4) AS INTEGER) AS year FROM periods ORDER BY period_number
 """
 _GAMES: Final = f"""
-WITH nodes AS (SELECT id, period_number, row_number() OVER (ORDER BY id, period_number) - 1 AS node
-               FROM {DATABASE}.main.spans JOIN {DATABASE}.main.names USING (player))
-SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year, date_days AS days, date_precision AS "precision",
-       white_id AS white, black_id AS black, outcome, CAST(weight AS DOUBLE) AS weight, "offset",
-       coalesce(added.points, 0) AS covariate_points,
-       g.rowid IN (SELECT "row" FROM neutral_games) AS neutral, w.node AS white_node, b.node AS black_node
-FROM {DATABASE}.main.game_rows g JOIN periods p USING (period_number)
-JOIN nodes w ON w.id = white_id AND w.period_number = g.period_number
-JOIN nodes b ON b.id = black_id AND b.period_number = g.period_number
-LEFT JOIN covariate_points added ON added."row" = g.rowid ORDER BY g.rowid
+SELECT period_number, date_days AS days, date_precision AS "precision", white_id AS white, black_id AS black,
+       outcome, CAST(weight AS DOUBLE) AS weight, "offset"
+FROM {DATABASE}.main.game_rows
 """
+_NEUTRAL_GAMES: Final = 'SELECT "row" FROM neutral_games'
+_COVARIATE_POINTS: Final = 'SELECT "row", points FROM covariate_points'
 # Skills in categories of games, and the games there with the rows of these skills
 _OF_CATEGORIES: Final = f"""
 SELECT s.* EXCLUDE (category, player, "until", games) FROM {DATABASE}.main.category_spans s ORDER BY s.rowid
@@ -130,7 +133,7 @@ class Sides:
 
     def totals(self, group: Any) -> Totals:
         """Sums over the sides of each group; `group`, shape (sides,): the key of each side's group."""
-        keys, index = np.unique(group, return_inverse=True)
+        keys, index = distinct(group)
         won = self.total(index, self.outcome == 2, len(keys))
         drawn = self.total(index, self.outcome == 1, len(keys))
         lost = self.total(index, self.outcome == 0, len(keys))
@@ -155,6 +158,7 @@ class PlayedGames:
     | field | shape | content |
     |---|---|---|
     | `run` | | the run |
+    | `players` | | the run's names, in order |
     | `year` | (games,) | year of the game's period |
     | `days`, `precision` | (games,) | the date as in the table of games |
     | `white`, `black` | (games,) | players, numbers in the run's names |
@@ -164,11 +168,13 @@ class PlayedGames:
     | `covariate_points` | (games,) | points that covariates add to White's strength |
     | `neutral` | (games,) | nobody had White's advantage |
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
-    | `nodes` | (nodes,) each | strengths of every player in every period with games, then those in categories |
+    | `nodes` | (nodes,) each | `period_number`, strengths of players in periods with games, then those in categories |
     | `event`, `site`, `round` | (games,) | indices in `texts`, 0 where unknown |
+    | `by_player` | | both sides of all games by player |
     """
 
     run: Run
+    players: list[str]
     year: Ids
     days: Ids
     precision: Ids
@@ -186,6 +192,7 @@ class PlayedGames:
     site: Ids
     round: Ids
     texts: list[str]
+    by_player: SidesByPlayer
 
     @cached_property
     def dates(self) -> list[str]:
@@ -220,12 +227,6 @@ class PlayedGames:
     def expected(self, game: int) -> float:
         """White's expected score in a game."""
         return float(self.chance[game, 2] + self.chance[game, 1] / 2.0)
-
-    @cached_property
-    def by_player(self) -> SidesByPlayer:
-        """Both sides of all games by player, then in the run's order."""
-        player = np.stack([self.white, self.black], axis=1).ravel()
-        return SidesByPlayer(np.argsort(player, kind="stable"), np.cumsum([0, *np.bincount(player)]))
 
     def of(self, player: int) -> Sides:
         """The games of a player, in the run's order."""
@@ -264,13 +265,13 @@ class SidesByPlayer(NamedTuple):
 
 
 def game_of(codes: Places) -> Places:
-    """The games of sides by their codes, which are twice the game, and 1 more for Black's side."""
-    return codes // 2
+    """The games of sides by their codes, which are twice the game, and 1 more for Black's side (shifts are faster)."""
+    return codes >> 1
 
 
 def is_second_side(codes: Places) -> Places:
     """1 where the code is that of Black's side, else 0."""
-    return codes % 2
+    return codes & 1
 
 
 def _with_categories(run: Run, games: dict[str, Any], nodes: Strengths) -> Strengths:
@@ -289,12 +290,57 @@ def _with_categories(run: Run, games: dict[str, Any], nodes: Strengths) -> Stren
     return joined
 
 
+def _sides_by_player(white: Ids, black: Ids) -> SidesByPlayer:
+    """Both sides of all games by player, then in the order of games."""
+    player = np.stack([white, black], axis=1).ravel()
+    counts = np.bincount(player)
+    return SidesByPlayer(stable_order(player), np.cumsum([0, *counts]))
+
+
+class NodesOfGames(NamedTuple):
+    """The rows of both players' strengths in the period of each game, arrays of shape (games,)."""
+
+    white: Places
+    black: Places
+
+
+def _nodes_of_games(
+    games: dict[str, Any], by_player: SidesByPlayer, player_of_node: Ids, period_of_node: Ids
+) -> NodesOfGames:
+    """The nodes of both players of every game; nodes are sorted by player, then period."""
+    first = period_of_node.min(initial=0)
+    n_periods = np.int64(period_of_node.max(initial=0) - first + 1)
+    keys = player_of_node * n_periods + (period_of_node - first)
+    period = games["period_number"].astype(np.int64) - first
+    keys_of_sides = np.stack([games["white"], games["black"]], axis=1) * n_periods + period[:, np.newaxis]
+    played_keys, positions = distinct(keys_of_sides.ravel()[by_player.order])
+    node = np.empty(len(by_player.order), np.int64)
+    node[by_player.order] = np.searchsorted(keys, played_keys)[positions]
+    return NodesOfGames(node[::2], node[1::2])
+
+
 def played_games(run: Run) -> PlayedGames:
     """The games of a run."""
     games: dict[str, Any] = run.arrays(_GAMES)
-    nodes = run.arrays(_NODES)
+    n_games = len(games["outcome"])
+    strengths = [column for chain in run.chains for column in chain_columns(chain)]
+    nodes = run.arrays(_NODES.format(columns=", ".join(["period_number", *strengths])))
+    of_players = run.arrays(_NODES_OF_PLAYERS)
+    player_of_node = np.repeat(of_players["id"], of_players["nodes"])
+    by_player = _sides_by_player(games["white"], games["black"])
+    games["white_node"], games["black_node"] = _nodes_of_games(
+        games, by_player, player_of_node, nodes["period_number"]
+    )
+    periods = run.arrays(_PERIODS)
+    games["year"] = periods["year"][np.searchsorted(periods["period_number"], games.pop("period_number"))]
+    games["neutral"] = np.zeros(n_games, np.bool_)
+    games["neutral"][run.arrays(_NEUTRAL_GAMES)["row"]] = True
+    games["covariate_points"] = np.zeros(n_games)
+    covariate_points = run.arrays(_COVARIATE_POINTS)
+    games["covariate_points"][covariate_points["row"]] = covariate_points["points"]
     if run.categories:
         nodes = _with_categories(run, games, nodes)
+    players = [player for (player,) in run.select(_NAMES)[1]]
     stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
     if stored_texts:
         is_name = np.array([text.strip().casefold() not in _NO_NAMES for text in stored_texts])
@@ -302,5 +348,7 @@ def played_games(run: Run) -> PlayedGames:
         columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
         texts: dict[str, Any] = {name: index[codes] for name, codes in columns.items()}
     else:
-        texts = dict.fromkeys(TEXT_COLUMNS, np.zeros(len(games["year"]), np.int32))
-    return PlayedGames(run, **games, **texts, nodes=nodes, texts=["", *stored_texts])
+        texts = dict.fromkeys(TEXT_COLUMNS, np.zeros(n_games, np.int32))
+    return PlayedGames(
+        run, players, **games, **texts, nodes=nodes, texts=["", *stored_texts], by_player=by_player
+    )

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.inference.outcome import by_sides, in_year, is_gaussian
-from ttt_cli.inference.outcome import predict as gaussian_predict
+from ttt_cli.inference.outcome import by_sides, in_year, is_gaussian, outcomes
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.timeline import KNOWN, NEUTRAL
+from ttt_cli.views.probability import normal_cdf_of_all
 
 # Arrays by what a model predicts from, as columns of `spans`: `mean`, `sd`, a draw margin
 Strengths = dict[str, Array]
@@ -42,10 +42,15 @@ def predicted(
 def predictor(run: Run) -> Callable[..., Array]:
     """The prediction of the model of a run, as `by_sides` takes it; Gaussian systems need not be loaded."""
     if is_gaussian(run.meta.params):
-        return gaussian_predict
+        return _predict_gaussian
     from ttt_cli.systems.registry import load
 
     return load(run.meta.model).predict
+
+
+def _predict_gaussian(params: dict[str, Any], white: Strengths, black: Strengths) -> Array:
+    """As `ttt_cli.inference.outcome.predict`, without scipy for few games."""
+    return np.stack(outcomes(params, white, black, normal_cdf_of_all), axis=-1)
 
 
 def params_by_game(run: Run, year: Ids) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import ConfigError, RunError
+from ttt_cli.views.probability import normal_cdf_of_all
 
 INDEPENDENT: Final = "p_best: probability of being the strongest of them, their skills taken as independent"
 JOINT: Final = (
@@ -321,7 +322,7 @@ class _LogCdfTable(NamedTuple):
 def _log_cdf_table() -> _LogCdfTable:
     """The table, `_CELLS` points per sd from `-_TABLE_REACH` to `_TABLE_REACH`."""
     z = np.arange(-_TABLE_REACH * _CELLS, _TABLE_REACH * _CELLS + 1) / _CELLS
-    tail = np.array([0.5 * math.erfc(x * math.sqrt(0.5)) for x in np.abs(z).tolist()])
+    tail = normal_cdf_of_all(-np.abs(z))
     value = np.where(z < 0.0, np.log(tail), np.log1p(-tail))
     slope = np.exp(-0.5 * z * z - value) / math.sqrt(2.0 * math.pi)
     return _LogCdfTable(value, slope, -0.5 * slope * (z + slope))

@@ -37,10 +37,10 @@ def performances(source: RecordSource) -> list[Record]:
     order = has_performance[np.argsort(-mean[has_performance], kind="stable")][: source.number]
     best = candidates[order]
     in_event = np.searchsorted(entries.starts, best, side="right") - 1
-    summaries = summarise_events(events, source.played, source.people, in_event)
+    summaries = summarise_events(events, source.played, in_event)
     return [
         Record(
-            rank, source.people.rows[entries.player[entry]].name, float(mean[index]), summary.first, summary.last,
+            rank, source.played.players[entries.player[entry]], float(mean[index]), summary.first, summary.last,
             sd=None if np.isnan(sd[index]) else float(sd[index]), points=float(entries.points[entry]),
             games=integral(float(entries.played[entry])), event=summary.name,
         )
@@ -51,12 +51,12 @@ def performances(source: RecordSource) -> list[Record]:
 def strongest_events(source: RecordSource) -> list[Record]:
     """The events with the highest mean skill of the participants; the player is the winner."""
     events = source.events
-    skills = mean_skills(events, source.played)
+    skills = mean_skills(events)
     year = np.array([event.year for event in events.rows], np.int32)
     is_large = np.diff(events.entries.starts) >= LEAST_PLAYERS
     candidates = np.flatnonzero(is_large & source.in_years(year))
     order = candidates[np.argsort(-skills[candidates], kind="stable")][: source.number]
-    summaries = summarise_events(events, source.played, source.people, order)
+    summaries = summarise_events(events, source.played, order)
     return [
         Record(
             rank, summary.winner, summary.mean_skill, summary.first, summary.last,

@@ -14,11 +14,11 @@ def upsets(source: RecordSource) -> list[Record]:
     won = sides.take(np.flatnonzero((sides.outcome == 2) & source.is_eligible[sides.opponent]))
     order = np.lexsort((won.game, won.expected))[: source.number]
     games = won.game[order]
-    names = source.people.rows
+    names = source.played.players
     return [
         Record(
-            rank, names[won.player[row]].name, float(won.expected[row]), date, date,
-            opponent=names[won.opponent[row]].name, event=event,
+            rank, names[won.player[row]], float(won.expected[row]), date, date,
+            opponent=names[won.opponent[row]], event=event,
         )
         for rank, (row, date, event) in enumerate(
             zip(order, source.dates(games), source.event_titles(games), strict=True), 1
@@ -30,7 +30,7 @@ def rivalries(source: RecordSource) -> list[Record]:
     """The pairs of eligible players with most games; who scored more is named first."""
     sides = source.sides
     counted = sides.take(np.flatnonzero(source.is_eligible[sides.opponent]))
-    width = len(source.people.rows)
+    width = len(source.played.players)
     totals = counted.totals(counted.player * np.int64(width) + counted.opponent)
     player = totals.keys // width
     opponent = totals.keys % width
@@ -42,11 +42,11 @@ def rivalries(source: RecordSource) -> list[Record]:
     starts = np.searchsorted(totals.group[rows_by_group], np.arange(len(totals.keys) + 1))
     first_dates = source.dates(counted.game[rows_by_group[starts[pairs]]])
     last_dates = source.dates(counted.game[rows_by_group[starts[pairs + 1] - 1]])
-    names = source.people.rows
+    names = source.played.players
     return [
         Record(
-            rank, names[player[pair]].name, integral(float(totals.games[pair])), first, last,
-            opponent=names[opponent[pair]].name, points=float(totals.points[pair]),
+            rank, names[player[pair]], integral(float(totals.games[pair])), first, last,
+            opponent=names[opponent[pair]], points=float(totals.points[pair]),
         )
         for rank, (pair, first, last) in enumerate(zip(pairs, first_dates, last_dates, strict=True), 1)
     ]  # fmt: skip
@@ -63,7 +63,7 @@ def most_games(source: RecordSource) -> list[Record]:
     last_dates = source.dates(sides.game[last[order]])
     return [
         Record(
-            rank, source.people.rows[totals.keys[index]].name, integral(float(totals.games[index])),
+            rank, source.played.players[totals.keys[index]], integral(float(totals.games[index])),
             first_date, last_date, points=float(totals.points[index]),
         )
         for rank, (index, first_date, last_date) in enumerate(zip(order, first_dates, last_dates, strict=True), 1)

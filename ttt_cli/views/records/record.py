@@ -14,7 +14,6 @@ from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.views.columns import Column, each
 from ttt_cli.views.events import EventData
 from ttt_cli.views.history.events import Events, find_events
-from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import PlayedGames, Sides, played_games
 from ttt_cli.views.rankings.eligible import Eligible
@@ -49,8 +48,8 @@ class Record(NamedTuple):
 class RecordSource:
     """The run that records are taken from, and which of them count.
 
-    `since`, `until`: years (None: any). `number`: of records (None: all). `already_read`: people, games and events of
-    the run, if they have been read before.
+    `since`, `until`: years (None: any). `number`: of records (None: all). `already_read`: games and events of the run,
+    if they have been read before.
     """
 
     run: Run
@@ -59,11 +58,6 @@ class RecordSource:
     until: int | None = None
     number: int | None = 20
     already_read: EventData | None = None
-
-    @cached_property
-    def people(self) -> People:
-        """The players of the run."""
-        return self.already_read.people if self.already_read else read_people(self.run)
 
     @cached_property
     def played(self) -> PlayedGames:
@@ -81,7 +75,7 @@ class RecordSource:
         limits = self.limits
         chosen = "true" if limits.where is None else limits.where.players()
         query = _CHOSEN.format(min_games=limits.min_games, min_opponents=limits.min_opponents, chosen=chosen)
-        mask = np.zeros(len(self.people.rows), np.bool_)
+        mask = np.zeros(len(self.played.players), np.bool_)
         mask[[player for (player,) in self.run.select(query)[1]]] = True
         return mask
 

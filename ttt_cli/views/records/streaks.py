@@ -42,7 +42,7 @@ def _streaks(source: RecordSource, goes_on: Mask) -> list[Record]:
     players = sides.player[in_series[first[longest]]].tolist()
     return [
         Record(
-            rank, source.people.rows[player].name, integral(float(games[index])), first_date, last_date,
+            rank, source.played.players[player], integral(float(games[index])), first_date, last_date,
             points=float(points[index]),
         )
         for rank, (player, index, first_date, last_date) in enumerate(

@@ -16,7 +16,7 @@ _LISTED: Final = 10  # records of a kind
 
 def record_page(book: Book) -> str:
     """The page of all kinds of records, with links to them at its top."""
-    data = EventData(book.people, book.played, book.events)
+    data = EventData(book.played, book.events)
     source = RecordSource(book.run, book.limits, number=_LISTED, already_read=data)
     sections = {}
     for kind in RECORDS.values():
