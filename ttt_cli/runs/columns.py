@@ -210,16 +210,14 @@ ORDER BY named.id"""
 
 def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: str = "") -> None:
     """Insert columns by their names, or rows that SQL makes of a table `incoming`; NaN becomes NULL."""
+    if not len(next(iter(incoming.values()))):
+        return
     values = [
         f'nullif("{name}", \'nan\') AS "{name}"' if column.dtype == np.float64 else f'"{name}"'
         for name, column in incoming.items()
     ]
-    rows = sql or f"SELECT {', '.join(values)} FROM incoming"
-    connection.register("incoming", incoming)
-    try:
-        connection.execute(f"INSERT INTO {table} BY NAME {rows}")
-    finally:
-        connection.unregister("incoming")
+    rows = sql or f"SELECT {', '.join(values)} FROM incoming"  # DuckDB finds the variable `incoming`
+    connection.execute(f"INSERT INTO {table} BY NAME {rows}")
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -50,9 +50,15 @@ class Shown(NamedTuple):
 
 @dataclass
 class Views:
-    """The views of a connection as they are now, None before there are any; shared by all runs of the connection."""
+    """The views of a connection as they are now; shared by all runs of the connection.
+
+    `shown` is None before the first query; `definitions` are the SQL of all views by name; `created` names those that
+    exist as `shown` says.
+    """
 
     shown: Shown | None = None
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    created: set[str] = field(default_factory=set)
 
 
 def connect(path: Path, may_write: Path | None = None) -> Opened:

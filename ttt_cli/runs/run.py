@@ -26,7 +26,7 @@ from ttt_cli.runs.evidence_points import (
 )
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.schema import PUBLIC, RUN, session_views
+from ttt_cli.runs.schema import PUBLIC, RUN, session_views, used_views
 from ttt_cli.support.errors import LookupFailed, RunError
 
 if TYPE_CHECKING:
@@ -127,11 +127,6 @@ def run_path(name: str | os.PathLike[str]) -> Path:
     return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
 
 
-def _may_read_evidence(sql: str) -> bool:
-    """Whether a query may be of the view `evidence`, whose name it contains then."""
-    return "evidence" in sql.lower()
-
-
 class Run:
     """One run: its tables, players, skills and evidence points.
 
@@ -214,12 +209,12 @@ class Run:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
         """Result of a SQL query over the run's tables (docs/runs.md), a pandas DataFrame."""
-        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
+        with self._cursor(sql, every_view=True) as cursor:
             return cursor.execute(sql, list(parameters)).df()
 
     def select(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, list[Row]]:
         """As `query`, but column names and rows as tuples."""
-        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
+        with self._cursor(sql) as cursor:
             result = cursor.execute(sql, list(parameters))
             return tuple(str(column[0]) for column in result.description or ()), result.fetchall()
 
@@ -231,7 +226,7 @@ class Run:
         """As `query`, but numpy arrays by column; NULL of type DOUBLE is NaN."""
         import numpy as np
 
-        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
+        with self._cursor(sql) as cursor:
             columns: dict[str, Any] = cursor.execute(sql, list(parameters)).fetchnumpy()
         return {
             name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
@@ -242,7 +237,7 @@ class Run:
         """As `select`, but rows are fetched in batches."""
 
         def rows() -> Iterator[Row]:
-            with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
+            with self._cursor(sql) as cursor:
                 cursor.execute(sql, list(parameters))
                 while batch := cursor.fetchmany(_BATCH):
                     yield from batch
@@ -256,32 +251,43 @@ class Run:
             run = Run(self.path, self._anchors, may_write=path, category=self.category)
         with (
             run,
-            run._cursor(with_points=_may_read_evidence(sql)) as cursor,
+            run._cursor(sql) as cursor,
             database.translated(self.path, path),
         ):
             cursor.execute(f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)")
 
     @contextmanager
-    def _cursor(self, *, with_points: bool = False, in_points: bool = False) -> Iterator[DuckDBPyConnection]:
-        """A cursor over our views of the run's tables, on its scale. Raises RunError for impossible numbers.
+    def _cursor(
+        self, sql: str, *, every_view: bool = False, in_points: bool = False
+    ) -> Iterator[DuckDBPyConnection]:
+        """A cursor with the views that a query reads, on the scale of the run. Raises RunError for impossible numbers.
 
-        `with_points`: the view `evidence` has the points that are stored beside the run, too; this reads their file.
-        `in_points`: in model points, of games of all categories.
+        The view `evidence` has the points that are stored beside the run, too, which reads their file. `every_view`:
+        also those that the query does not name, for `SHOW TABLES`. `in_points`: in model points, of games of all
+        categories.
         """
         scale = Scale() if in_points else self.scale
         shown = database.Shown(scale.slope, scale.shift, None if in_points else self._category_number)
         with self._lock:
             connection = self._connected()
+            views = self._views
             with database.translated(self.path):
-                if self._views.shown is None and self.path is not None:
+                if views.shown is None and self.path is not None:
                     check_numbers(connection, self.path, self.meta, self._catalog, self._signature)
-                if self._views.shown != shown:
+                if views.shown != shown:
                     period: Period = self.meta.period  # type: ignore[assignment]
-                    slope, shift, category = shown
-                    connection.execute(session_views(*self._catalog, period, slope, shift, category))
-                    self._views.shown = shown
+                    views.definitions = session_views(
+                        *self._catalog, period, shown.slope, shown.shift, shown.category
+                    )
+                    views.created.clear()
+                    views.shown = shown
                     self._points_status = None
-                if self.path is not None and with_points:
+                used = views.definitions if every_view else used_views(views.definitions, sql)
+                missing = [name for name in used if name not in views.created]
+                if missing:
+                    connection.execute(";".join(views.definitions[name] for name in missing))
+                    views.created.update(missing)
+                if self.path is not None and "evidence" in sql.lower():
                     self._show_points(connection, self.path)
             cursor = connection.cursor()
         with database.translated(self.path), closing(cursor):
@@ -347,11 +353,11 @@ class Run:
         return find_period(self._fetch, self.meta, at, player)
 
     def _fetch(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
-        with self._cursor(with_points=_may_read_evidence(sql)) as cursor:
+        with self._cursor(sql) as cursor:
             return cursor.execute(sql, list(parameters)).fetchall()
 
     def _fetch_in_points(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
-        with self._cursor(with_points=_may_read_evidence(sql), in_points=True) as cursor:
+        with self._cursor(sql, in_points=True) as cursor:
             return cursor.execute(sql, list(parameters)).fetchall()
 
     @cached_property
@@ -409,7 +415,7 @@ class Run:
         """The Games that were fitted, equal in every column."""
         from ttt_cli.runs.columns import rebuild_games
 
-        with self._cursor() as cursor:
+        with self._cursor("", every_view=True) as cursor:
             try:
                 return rebuild_games(cursor)
             except (ValueError, TypeError, OverflowError) as error:
@@ -563,7 +569,7 @@ class Run:
 
     def evidence_points(self) -> list[EvidencePoint]:
         """All evidence points, the run's own first."""
-        with self._cursor(in_points=True) as cursor:
+        with self._cursor("", in_points=True) as cursor:
             rows = self._evidence_rows(cursor, self._points_beside())
         try:
             return [EvidencePoint.from_row(row) for row in rows]

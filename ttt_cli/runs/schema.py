@@ -6,6 +6,7 @@ Version 5 of the format; every change of meaning raises the version.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence, Set
 from datetime import date
 from types import MappingProxyType
@@ -27,6 +28,11 @@ LARGEST: Final = 1e30  # of anything in points, games or Elo points
 SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided by
 LONGEST_NAME: Final = 100_000  # bytes
 _LARGEST_COUNT: Final = 2**62
+_WORD: Final = re.compile(r"\w+")
+_OF_A_CATEGORY: Final = (
+    "spans",
+    "game_rows",
+)  # tables that have rows of a category alone where one is chosen
 # How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
 LABELS: Final[Mapping[Period, str]] = MappingProxyType(
     {
@@ -170,8 +176,11 @@ ADDED: Final = (
 OPTIONAL: Final = frozenset().union(*ADDED)
 # Periods of a span that are made at once: a list takes the memory of its longest rows.
 _PIECE_LENGTH: Final = 1000
+# Views and macros by name, those that others read first.
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
-_VIEWS: Final = """
+_VIEWS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "games": """
 CREATE OR REPLACE VIEW games AS
 SELECT periods.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
@@ -194,10 +203,12 @@ LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
 LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
 LEFT JOIN {game_categories} AS game_categories ON game_categories.rowid = game_rows.rowid
 LEFT JOIN {categories} AS of_game ON of_game.id = game_categories.category
-ORDER BY game_rows.rowid;
--- Skills in periods from low to high, up to last where no games follow, and at most idle periods after games.
--- A span is a row of spans: a period with games and those after it without. One of 1990 that ends before 2000, with
--- low 1993, high 1996, idle 5, has beyond 1996 (1990 + idle + 1), begins at 1993, and gives rows of 1993, 1994, 1995.
+ORDER BY game_rows.rowid""",
+        # Skills in periods from low to high, up to last where no games follow, and at most idle periods after games.
+        # A span is a row of spans: a period with games and those after it without. One of 1990 that ends before 2000,
+        # with low 1993, high 1996, idle 5, has beyond 1996 (1990 + idle + 1), begins at 1993, and gives rows of 1993,
+        # 1994, 1995.
+        "skills_of": """
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
@@ -210,16 +221,24 @@ FROM (SELECT *, number - period_number AS ahead FROM (
         FROM (SELECT *, least("end", high + 1, period_number + idle + 1) AS beyond
             FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {spans})
             WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
-            AND coalesce(period_number + idle >= low, true)))));
+            AND coalesce(period_number + idle >= low, true)))))""",
+        "skills_within": """
 CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
-FROM skills_of(low, high, (SELECT max(period_number) FROM {spans}), idle);
-CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
-CREATE OR REPLACE VIEW nodes AS FROM skills_of(NULL, NULL, NULL, 0);
--- Skills in periods with games, in each category with offsets
+FROM skills_of(low, high, (SELECT max(period_number) FROM {spans}), idle)""",
+        "skills": """
+CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL)""",
+        # Skills in periods with games
+        "nodes": """
+CREATE OR REPLACE VIEW nodes AS
+SELECT player, {label} AS period, number AS period_number, {skill}, games{further}
+FROM (SELECT *, 0 AS ahead, period_number AS number FROM {spans})""",
+        # Skills in periods with games, in each category with offsets
+        "category_nodes": """
 CREATE OR REPLACE VIEW category_nodes AS
 SELECT of_span.name AS category, player, {period_label} AS period, period_number, {skill_there}, games
-FROM {category_spans} JOIN {categories} AS of_span ON of_span.id = category;
-"""
+FROM {category_spans} JOIN {categories} AS of_span ON of_span.id = category""",
+    }
+)
 # The players of a category: their records, first and last game and peak there
 _CATEGORY_PLAYERS: Final = """
 WITH sides AS (
@@ -304,7 +323,7 @@ def definitions(chains: Sequence[str], period: Period, *, whole_weights: bool) -
     """SQL that creates the tables of a run, and views for other clients."""
     columns_of = tables(chains, whole_weights=whole_weights)
     creating = "".join(create_table(table, columns) for table, columns in columns_of.items())
-    return creating + _views(chains, period, {table: table for table in TABLES})
+    return creating + ";".join(_views(chains, period, {table: table for table in TABLES}).values())
 
 
 def session_views(
@@ -314,32 +333,44 @@ def session_views(
     slope: float = 1.0,
     shift: float = 0.0,
     category: int | None = None,
-) -> str:
-    """SQL that creates views in the main database over the `stored` tables of the attached run, skills on a scale.
+) -> dict[str, str]:
+    """SQL of each view in the main database over the `stored` tables of the attached run, skills on a scale.
 
-    Tables that an older run lacks are created without rows. With the number of a `category` the players, spans and
-    games are those of the category alone.
+    Views that others read come first. Tables that an older run lacks are created without rows. With the number of a
+    `category` the players, spans and games are those of the category alone.
     """
     names = {table: f"{RUN}.{table}" if table in stored else table for table in TABLES}
     if category is not None:
         names |= _category_tables(category)
-    sql = ""
+    views: dict[str, str] = {}
     for table, columns in tables(chains, whole_weights=True).items():
-        if table == "players":
-            continue
         if table in stored:
-            sql += f"CREATE OR REPLACE VIEW {table} AS FROM {names[table]};"
+            views[table] = f"CREATE OR REPLACE VIEW {table} AS FROM {names[table]}"
         else:
-            sql += create_table(table, columns).replace("TABLE", "TABLE IF NOT EXISTS", 1)
+            views[table] = create_table(table, columns).replace("TABLE", "TABLE IF NOT EXISTS", 1)
     scaled = _on_scale("peak_mean", slope, shift), _on_scale("peak_sd", slope)
     players = f"SELECT * REPLACE ({', '.join(scaled)}) FROM {RUN}.players"
     if category is not None:
         players = _CATEGORY_PLAYERS.format(
             **names, scaled=f" * {slope!r} + {shift!r}", scaled_sd=f" * {slope!r}"
         )
-    return f"""{sql}
-        CREATE OR REPLACE VIEW players AS {players};
-        {_views(chains, period, names, slope, shift)}"""
+    views["players"] = f"CREATE OR REPLACE VIEW players AS {players}"
+    return views | _views(chains, period, names, slope, shift)
+
+
+def used_views(views: Mapping[str, str], sql: str) -> list[str]:
+    """The names of the views that a query reads, directly or through others, in the order of `views`."""
+    words = _words(sql)
+    used = []
+    for name, definition in reversed(list(views.items())):
+        if name in words:
+            used.append(name)
+            words |= _words(definition)
+    return used[::-1]
+
+
+def _words(sql: str) -> set[str]:
+    return set(_WORD.findall(sql.lower()))
 
 
 def _category_tables(category: int) -> dict[str, str]:
@@ -353,19 +384,20 @@ def _category_tables(category: int) -> dict[str, str]:
 
 def _views(
     chains: Sequence[str], period: Period, names: Mapping[str, str], slope: float = 1.0, shift: float = 0.0
-) -> str:
-    """SQL of the views; `names` of the tables that they read, by table."""
+) -> dict[str, str]:
+    """SQL of the views by name; `names` of the tables that they read, by table."""
     skill, *further_chains = chains
-    return _VIEWS.format(
+    values = {
         **names,
-        piece_length=_PIECE_LENGTH,
-        results=list(RESULTS),
-        label=LABELS[period],
-        period_label=LABELS[period].replace("number", "period_number"),
-        skill_there=f"{_on_scale('mean', slope, shift)}, {_on_scale('sd', slope)}",
-        skill=_ahead(skill, period, slope, shift),
-        further="".join(f", {_ahead(chain, period, slope, 0.0)}" for chain in further_chains),
-    )
+        "piece_length": _PIECE_LENGTH,
+        "results": list(RESULTS),
+        "label": LABELS[period],
+        "period_label": LABELS[period].replace("number", "period_number"),
+        "skill_there": f"{_on_scale('mean', slope, shift)}, {_on_scale('sd', slope)}",
+        "skill": _ahead(skill, period, slope, shift),
+        "further": "".join(f", {_ahead(chain, period, slope, 0.0)}" for chain in further_chains),
+    }
+    return {name: definition.format(**values) for name, definition in _VIEWS.items()}
 
 
 def _ahead(chain: str, period: Period, slope: float, shift: float) -> str:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import lru_cache
 from glob import has_magic
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,7 +15,7 @@ from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
 from ttt_cli.runs import database
-from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, check_catalog
+from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, Signature, check_catalog
 from ttt_cli.runs.columns import fill
 from ttt_cli.runs.evidence_points import basis_of, drop_stale_points
 from ttt_cli.runs.meta import RunMeta
@@ -95,12 +96,18 @@ def _describe_run(file: Path) -> str:
     if not database.looks_like_database(file):
         raise foreign
     try:
-        with Run(file) as run:
-            return run.meta.describe()
+        return _describe_stored(file, database.signature(file))
     except RunError as error:  # foreign, locked, damaged, of another version
         if isinstance(error, NotARun) or file.suffix != ENDING:
             raise foreign from error
         return "a run that cannot be read"
+
+
+@lru_cache(maxsize=8)
+def _describe_stored(file: Path, signature: Signature) -> str:  # noqa: ARG001
+    """The run in a file that has a `signature`. Raises RunError."""
+    with Run(file) as run:
+        return run.meta.describe()
 
 
 def check_sources(path: str | os.PathLike[str], sources: Sequence[str]) -> None:
