@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, Signature, check_catalog
-from ttt_cli.runs.schema import DATABASE
+from ttt_cli.runs.schema import DATABASE, session_views, used_views
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.opening import check_special
 from ttt_cli.support.replacing import real_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from ttt_cli.config.schema import Period
 
 RETRY_DELAYS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds, while another process writes the file
 _SETTINGS: Final = {
@@ -48,17 +49,35 @@ class Shown(NamedTuple):
     category: int | None
 
 
-@dataclass
 class Views:
-    """The views of a connection as they are now; shared by all runs of the connection.
+    """The views of a connection, created when a query first reads them; shared by all runs of the connection."""
 
-    `shown` is None before the first query; `definitions` are the SQL of all views by name; `created` names those that
-    exist as `shown` says.
-    """
+    def __init__(self) -> None:
+        self._shown: Shown | None = None  # before the first query
+        self._definitions: dict[str, str] = {}  # SQL by name, as `_shown` says
+        self._created: set[str] = set()  # names of those that exist, as `_shown` says
 
-    shown: Shown | None = None
-    definitions: Mapping[str, str] = field(default_factory=dict)
-    created: set[str] = field(default_factory=set)
+    @property
+    def used(self) -> bool:
+        """Whether any query was prepared."""
+        return self._shown is not None
+
+    def is_changed_to(self, shown: Shown, catalog: Catalog, period: Period) -> bool:
+        """Show this from now on; whether that is a change."""
+        if self._shown == shown:
+            return False
+        self._definitions = session_views(*catalog, period, shown.slope, shown.shift, shown.category)
+        self._created.clear()
+        self._shown = shown
+        return True
+
+    def create(self, connection: DuckDBPyConnection, sql: str, *, every_view: bool) -> None:
+        """Create the views that a query reads, or all, where they do not exist."""
+        used = self._definitions if every_view else used_views(self._definitions, sql)
+        missing = [name for name in used if name not in self._created]
+        if missing:
+            connection.execute(";".join(self._definitions[name] for name in missing))
+            self._created.update(missing)
 
 
 def connect(path: Path, may_write: Path | None = None) -> Opened:

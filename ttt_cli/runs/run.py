@@ -26,7 +26,7 @@ from ttt_cli.runs.evidence_points import (
 )
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.schema import PUBLIC, RUN, session_views, used_views
+from ttt_cli.runs.schema import PUBLIC, RUN
 from ttt_cli.support.errors import LookupFailed, RunError
 
 if TYPE_CHECKING:
@@ -272,21 +272,12 @@ class Run:
             connection = self._connected()
             views = self._views
             with database.translated(self.path):
-                if views.shown is None and self.path is not None:
+                if not views.used and self.path is not None:
                     check_numbers(connection, self.path, self.meta, self._catalog, self._signature)
-                if views.shown != shown:
-                    period: Period = self.meta.period  # type: ignore[assignment]
-                    views.definitions = session_views(
-                        *self._catalog, period, shown.slope, shown.shift, shown.category
-                    )
-                    views.created.clear()
-                    views.shown = shown
+                period: Period = self.meta.period  # type: ignore[assignment]
+                if views.is_changed_to(shown, self._catalog, period):
                     self._points_status = None
-                used = views.definitions if every_view else used_views(views.definitions, sql)
-                missing = [name for name in used if name not in views.created]
-                if missing:
-                    connection.execute(";".join(views.definitions[name] for name in missing))
-                    views.created.update(missing)
+                views.create(connection, sql, every_view=every_view)
                 if self.path is not None and "evidence" in sql.lower():
                     self._show_points(connection, self.path)
             cursor = connection.cursor()
