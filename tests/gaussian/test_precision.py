@@ -8,6 +8,7 @@ from ttt_cli.gaussian import precision
 from ttt_cli.gaussian.precision import (
     Entries,
     Precision,
+    Solution,
     conjugate_gradients,
     link_entries,
     link_pulls,
@@ -108,3 +109,29 @@ def test_the_end_by_energy_is_relative_to_the_solution():
         return len(products)
 
     assert steps(1e-3, 0.05) == steps(1.0, 0.05) == steps(1e3, 0.05) < steps(1.0, 1e-4)
+
+
+@each("scale", [0.0, 1.0, -3.0])
+def test_a_similar_solution_saves_steps_and_does_not_change_the_result(scale):
+    """Whatever its scale; one that is 0 is no help."""
+    rng = np.random.default_rng(3)
+    matrix = np.diag(np.geomspace(1.0, 1e3, 100))
+    b = rng.standard_normal(100)
+    similar_b = scale * (b + 1e-3 * rng.standard_normal(100))
+    x = similar_b / np.diag(matrix)
+    products = []
+
+    def times(p):
+        products.append(p)
+        return matrix @ p
+
+    alone = conjugate_gradients(times, np.copy, b, residual=1e-6)
+    steps_alone = len(products)
+    result = conjugate_gradients(times, np.copy, b, residual=1e-6, similar=Solution(x, matrix @ x))
+    assert result.x == pytest.approx(b / np.diag(matrix), abs=1e-5)
+    assert result.residual == pytest.approx(b - matrix @ result.x, abs=1e-12)
+    steps = len(products) - steps_alone
+    assert steps == steps_alone if scale == 0.0 else steps < 0.8 * steps_alone
+    assert np.linalg.norm(result.residual) <= 1e-6 * np.linalg.norm(b)
+    assert alone.converged
+    assert result.converged

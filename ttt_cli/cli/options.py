@@ -191,8 +191,12 @@ class RunQuery:
         self.titled = (fmt or default_format(out)) == "table" and out == "-"
 
     def open(self, *, titled: bool = True) -> Run:
-        """Open the run. `titled`: for a table with the run in its title; warns if the run had not converged."""
+        """Open the run. `titled`: for a table with the run in its title; warns if the run had not converged.
+
+        Its file stays open until the command ends.
+        """
         run = opened_run(self.run, self._scale, self._category, titled=titled and self.titled)
+        click.get_current_context().with_resource(run)
         if titled and not run.meta.converged:
             say(f"{run.name}: this fit did not converge; errors of skills may be larger than solver.tol")
         return run

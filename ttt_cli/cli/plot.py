@@ -1,5 +1,6 @@
 """`ttt plot`: figures made from a run."""
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +17,11 @@ def _kinds_help() -> str:
     """All kinds with their summaries; neighbours with the same summary together."""
     groups = groupby(KINDS.items(), key=lambda item: item[1].summary)
     return "; ".join(f"{' and '.join([name for name, _ in kinds])}: {summary}" for summary, kinds in groups)
+
+
+def _are_chosen(limits: Mapping[str, Any]) -> bool:
+    """Whether an option limits who is eligible. The defaults take a query, which only some kinds need."""
+    return any(value not in (None, ()) and value is not False for value in limits.values())
 
 
 @click.command("plot")
@@ -101,12 +107,12 @@ def command(
     from ttt_cli.views.published_ratings import read_published_ratings
     from ttt_cli.views.rankings.eligible import eligible
 
-    opened = options.opened_run(run, scale, category)
+    opened = click.get_current_context().with_resource(options.opened_run(run, scale, category))
     figure_options = FigureOptions(
         names, by=by, count=number, since=since, every=every, progress=progress(),
         second_run=open_run(other_run, scale, category) if other_run else None,
         published=read_published_ratings(published, opened) if published else None,
-        limits=eligible(opened, **limits),
+        limits=eligible(opened, **limits) if _are_chosen(limits) else None,
     )  # fmt: skip
     figure = make_figure(opened, kind, figure_options)
     say(*figure.notes)

@@ -144,11 +144,17 @@ class Precision:
         return product
 
     def solve(
-        self, b: Array, *, residual: float = 0.0, energy: float = 0.0, added: Solver | None = None
+        self,
+        b: Array,
+        *,
+        residual: float = 0.0,
+        energy: float = 0.0,
+        added: Solver | None = None,
+        similar: Solution | None = None,
     ) -> tuple[Array, Array]:
         """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal.
 
-        `added`: the product of x with a matrix that is added to A.
+        `added`: the product of x with a matrix that is added to A. `similar`: the solution for a similar b.
         """
         times = self.times
         if added is not None:
@@ -156,7 +162,9 @@ class Precision:
             def times(x: Array) -> Array:
                 return self.times(x) + added(x)
 
-        result = conjugate_gradients(times, self._chains, b, residual=residual, energy=energy)
+        result = conjugate_gradients(
+            times, self._chains, b, residual=residual, energy=energy, similar=similar
+        )
         if not result.converged:
             raise ValueError("conjugate gradients do not converge")
         return result.x, result.residual
@@ -196,6 +204,8 @@ class Precision:
         with_previous = np.zeros(len(variables))
         with_previous[self._previous >= 0] = self.above[len(self.above) - self._steps :]
         reduced = reduce_tridiagonal(self.diagonal[order], with_previous[order])
+        if np.array_equal(order, variables):
+            return reduced.solve
 
         def solve(b: Array) -> Array:
             x = np.empty_like(b)
@@ -267,6 +277,13 @@ def reduce_tridiagonal(diagonal: Array, with_previous: Array) -> CyclicReduction
     return CyclicReduction(levels, pivots)
 
 
+class Solution(NamedTuple):
+    """An approximate solution x, and the product A x, (variables,) each."""
+
+    x: Array
+    product: Array
+
+
 class CgResult(NamedTuple):
     """Result of conjugate gradients: x, the residual b - A x, and whether they converged within the steps allowed."""
 
@@ -283,8 +300,9 @@ def conjugate_gradients(
     residual: float = 0.0,
     energy: float = 0.0,
     most: int = MOST_STEPS,
+    similar: Solution | None = None,
 ) -> CgResult:
-    """Solve A x = b by conjugate gradients.
+    """Solve A x = b by conjugate gradients, from 0 or from the multiple of a `similar` solution of least error.
 
     It ends when the residual is `residual` times b in the norm of the preconditioner's inverse, or the error about
     `energy` times x in the norm of A, estimated over the last steps (Hestenes and Stiefel 1952). Raises ValueError
@@ -294,8 +312,15 @@ def conjugate_gradients(
     r = b.astype(np.float64)
     p = precondition(r)
     rz = first = dot(r, p)
-    recent: deque[float] = deque(maxlen=DELAY)
     total = 0.0
+    if similar is not None and similar.x.any():
+        share = dot(similar.x, b) / dot(similar.x, similar.product)
+        x += share * similar.x
+        r -= share * similar.product
+        total = share * dot(similar.x, b)
+        p = precondition(r)
+        rz = dot(r, p)
+    recent: deque[float] = deque(maxlen=DELAY)
     for _ in range(most):
         if rz <= residual**2 * first:
             return CgResult(x, r, True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.gaussian.precision import FEW, Entries, Precision, link_entries, sums_of_games
+from ttt_cli.gaussian.precision import FEW, Entries, Precision, Solution, link_entries, sums_of_games
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.runs.schema import RUN
@@ -308,15 +308,19 @@ class JointSkills:
     ) -> list[float]:
         """The sd of the weighted sum of each group of skills, on the shown scale. Raises as `within`.
 
-        Conjugate gradients with a larger error take fewer steps, so that more groups are solved for one by one.
+        Conjugate gradients with a larger error take fewer steps, so that more groups are solved for one by one. They
+        start from the solution for the group before, which takes half as many where groups are of successive periods.
         """
         variances = []
         if len(groups) > FEW * math.log(EXACT) / math.log(exact):
             covariances = self.within(groups, exact)
             variances = [w @ covariance @ w for w, covariance in zip(weights, covariances, strict=True)]
         else:
+            before = None
             for group, w in zip(self._groups(groups)[1], weights, strict=True):
-                x, r = self._solved(self._columns(group) @ w, exact)
+                b = self._columns(group) @ w
+                x, r = self._solved(b, exact, before)
+                before = Solution(x, b - r)
                 noise = w @ self._own_noise(group.take(np.s_[:, None]), group) @ w
                 variances.append(w @ self._interpolate(group, x) + x @ r + noise)
         return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
@@ -419,10 +423,10 @@ class JointSkills:
             np.add.at(weights, (variable, column), weight)
         return weights
 
-    def _solved(self, b: Array, exact: float) -> tuple[Array, Array]:
+    def _solved(self, b: Array, exact: float, similar: Solution | None = None) -> tuple[Array, Array]:
         """x of A x = b and the residual."""
         with self._checked():
-            return self._a.solve(b, residual=exact)
+            return self._a.solve(b, residual=exact, similar=similar)
 
     def _own_noise(self, first: _SkillsAtPeriods, second: _SkillsAtPeriods) -> Array:
         """Covariances of the noise of bridges and of walks after a last node, for skills from the same nodes."""
