@@ -62,7 +62,7 @@ class Views:
         """Whether any query was prepared."""
         return self._shown is not None
 
-    def is_changed_to(self, shown: Shown, catalog: Catalog, period: Period) -> bool:
+    def show(self, shown: Shown, catalog: Catalog, period: Period) -> bool:
         """Show this from now on; whether that is a change."""
         if self._shown == shown:
             return False

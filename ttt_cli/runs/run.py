@@ -275,7 +275,7 @@ class Run:
                 if not views.used and self.path is not None:
                     check_numbers(connection, self.path, self.meta, self._catalog, self._signature)
                 period: Period = self.meta.period  # type: ignore[assignment]
-                if views.is_changed_to(shown, self._catalog, period):
+                if views.show(shown, self._catalog, period):
                     self._points_status = None
                 views.create(connection, sql, every_view=every_view)
                 if self.path is not None and "evidence" in sql.lower():
