@@ -132,6 +132,9 @@ Kasparov, Gary 1976-1999 +4; Kasparov, Georgy 2013-2013 +3; Kasparov, G 2000-202
 Kasparov, Gary 1976-1999 +7; Kasparov, Georgy 2013-2013 +2; Kasparov, G 2000-2021 +8
     => Kasparov, G = Kasparov, Gary
 Kasparov, Gary 1976-1999 +6; Kasparov, Georgy 2013-2013 +2; Kasparov, G 2000-2021 +8 =>
+Kasparov, Gary 1976-1999 +2; Kasparov, Georgy 2013-2013; Kasparov, G 2000-2021 +2
+    => Kasparov, G = Kasparov, Gary
+Kasparov, Gary 1976-1999 +1; Kasparov, Georgy 2013-2013; Kasparov, G 2000-2021 +1 =>
 Smith, Murray 1911-1911; Smith, M 1992-1992 =>
 Roe, Xaver 1900-1910; Roe, X 1925-1926 =>
 Sokolov, Andrei 1981-1999; Sokolov, And 2001-2003 =>

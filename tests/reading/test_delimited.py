@@ -103,6 +103,8 @@ def test_a_line_too_long_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
         (3, "too long", "dropped"),
         (5, "too long", "dropped"),
     ]
+    monkeypatch.undo()
+    assert delimited.long_line(3).detail == f"a line of more than {delimited.MAX_LINE // 1024:,} KB"
 
 
 NAMES = st.text(alphabet='AB,;"\n\t |é', max_size=6)

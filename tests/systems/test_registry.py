@@ -15,7 +15,7 @@ from ttt_cli.evaluate.forecast import known_before
 from ttt_cli.inference.links import merge_games
 from ttt_cli.runs.run import open_run
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.systems import registry
+from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 GAMES = [
@@ -196,3 +196,12 @@ def test_equal_games_at_different_odds_are_kept_apart():
 
 def test_games_without_odds_have_no_column_of_them():
     assert merge_games(build_timeline(make_games(PLAIN)), colours=True).handicap.shape == (0, 2)
+
+
+def test_draw_margins_that_move_are_tuned_by_differences() -> None:
+    """Their movement is not in the gradient of the evidence."""
+    for module in (ttt, ttt_d):
+        still = module.Params()
+        moving = module.Params(draw_margin_drift=0.1)
+        assert module.TRAITS.exact_gradient(still)
+        assert not module.TRAITS.exact_gradient(moving)

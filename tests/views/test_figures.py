@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ from tests.support.joint_runs import run_of
 from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import CalibrationBin
-from ttt_cli.periods import year_of
+from ttt_cli.periods import number_of, year_of
 from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.runs.write import memory_run
@@ -34,6 +35,7 @@ from ttt_cli.views.figures import histories as module
 from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.figures.histories import histories
 from ttt_cli.views.figures.kinds.calibration import calibration_figure
+from ttt_cli.views.figures.kinds.leaders import reigns_figure
 from ttt_cli.views.figures.labels import (
     GAP,
     LINE,
@@ -51,6 +53,7 @@ from ttt_cli.views.figures.spec import colours_of, whole_years
 from ttt_cli.views.rankings.dominance import leads_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders
+from ttt_cli.views.rankings.rows import Leader
 from ttt_cli.views.report.page import pictures, report_page
 from ttt_cli.views.report.site import write_site
 from ttt_cli.views.run import table_rows
@@ -278,6 +281,17 @@ def test_number_ones_are_as_high_as_they_are_certain() -> None:
     assert len({period for period, *_ in drawn}) == 4 < len(drawn)
     *_, names = layers(spec, "text")
     assert {row["text"] for row in names["values"]} <= {player for _, player, _, high in drawn if high > 0.0}
+
+
+def test_of_many_days_the_first_of_each_month_has_a_bar_of_a_month() -> None:
+    first = date(1900, 1, 1)
+    leaders_by_day = [
+        Leader(number_of(day, "day"), str(day), "a", 1200.0, 100.0, 1.0, 0.9, 3)
+        for day in (first + timedelta(days=after) for after in range(1001))
+    ]
+    (bars,) = layers(reigns_figure(leaders_by_day, "day", []), "rect")
+    assert [bar["period"] for bar in bars["values"]][:3] == ["1900-01-01", "1900-02-01", "1900-03-01"]
+    assert [bar["end"] - bar["year"] for bar in bars["values"]] == pytest.approx([1 / 12] * 33)
 
 
 def test_number_ones_without_sds_are_of_one_height() -> None:

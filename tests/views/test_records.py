@@ -229,3 +229,13 @@ def test_the_title_says_who_is_eligible_and_which_years(small: Run) -> None:
         "The longest series without a loss, 1901-1903",
         "eligible: at least 30 games, at least 2 opponents; games of one date in the order of the files",
     )
+
+
+DECIMALS = {"points": 0, "points of games": 1, "probability": 3, "score": 3}
+
+
+def test_a_unit_has_the_same_decimals_in_all_kinds() -> None:
+    for kind in RECORDS.values():
+        assert {
+            column.unit: column.decimals for column in kind.columns if column.unit in DECIMALS
+        }.items() <= (DECIMALS.items())

@@ -179,8 +179,8 @@ class Newcomers:
 
     def collect(self, levels: Sequence[SliceLevels]) -> None:
         """Invert E, given the levels of all slices."""
-        nodes = np.sum([part.nodes for part in levels], axis=0)
-        debuts = np.sum([part.debuts for part in levels], axis=0)
+        nodes = np.add.reduce([part.nodes for part in levels])
+        debuts = np.add.reduce([part.debuts for part in levels])
         parts = [part.precision for part in levels if part.precision is not None]
         if not nodes.all() or len(parts) < len(levels):
             return

@@ -201,7 +201,7 @@ class Scanner:
             data = self._read(data[self._pass_over(data, len(data) - _KEPT) :], final=final)
         self._waiting = [data]
         self._size = len(data)
-        self._size_needed = min(2 * len(data), GAME_LIMIT + 1)
+        self._size_needed = min(2 * len(data), GAME_LIMIT)
 
     def _read(self, data: bytes, *, final: bool) -> bytes:
         """Read the complete games; returns the data after them."""

@@ -12,11 +12,13 @@ from tests.reference.links_dense import FactorisedTwin, JointTwin, performed
 from tests.support.cases import each
 from tests.support.linked import Linked, as_fit
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.inference.ep.link_games import defining_links
 from ttt_cli.inference.joint.samples import sampled_histories
 from ttt_cli.inference.joint.shape import shape_of
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.model import NO_OFFSETS
 from ttt_cli.inference.solver import iterate
+from ttt_cli.kernels.ep.structures import LinkRows
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt_d
 
@@ -175,6 +177,25 @@ def test_sds_by_samples_are_those_of_the_factor():
     wanted = exact.histories()["skill"].sd
     sampled = sampled_histories(inference, 1000)
     assert sampled.chains["skill"].sd == pytest.approx(wanted, rel=4.0 * sampled.error + 1e-3)
+
+
+def test_a_performance_is_solved_for_whatever_its_coefficient():
+    """-2 t + 3 a - b + e = 5 with an offset of 1 and var(e) = 8 says t = (4 - 3 a + b - e) / -2."""
+    rows = LinkRows(
+        start=np.array([0, 1]),
+        row=np.array([0, 3]),
+        variable=np.array([2, 0, 1]),
+        coefficient=np.array([-2.0, 3.0, -1.0]),
+        offset=np.array([1.0]),
+        noise=np.array([8.0]),
+        low=np.array([5.0]),
+        high=np.array([5.0]),
+        weight=np.array([1.0]),
+    )
+    defining = defining_links(rows, 2, 1)
+    assert defining.constant.tolist() == [-2.0]
+    assert defining.coefficient.tolist() == [1.5, -0.5]
+    assert defining.noise.tolist() == [2.0]
 
 
 def test_a_performance_that_nothing_defines_is_an_error():

@@ -69,6 +69,8 @@ def test_opponents(run: Run, sides: pd.DataFrame) -> None:
 def test_events_are_those_of_the_event_itself(run: Run) -> None:
     events = frame(book_rows(run, NAME, "events"))
     assert len(events) > 10
+    order = list(zip(events["from"], events.event, strict=True))
+    assert order == sorted(order)
     row = events.iloc[3]
     standing = frame(standing_rows(run, row.event)).set_index("player").loc[NAME]
     for column in ("games", "points", "expected", "performance", "sd"):

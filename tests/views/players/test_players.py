@@ -5,6 +5,8 @@ import pytest
 from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.handmade import RECORDS
+from tests.support.handmade import games_of as handmade_games
+from tests.support.handmade import run_of as handmade_run
 from tests.support.joint_runs import run_of
 from ttt_cli.config.documents import Document
 from ttt_cli.runs.run import Run
@@ -238,6 +240,12 @@ def names(listed: Run, *args: str, **limits: float) -> list[str]:
 def test_everyone_by_games(listed: Run) -> None:
     assert names(listed) == ["Anderssen", "Morphy", "Paulsen", "Müller", "O'Neil"]
     assert names(listed, number=2) == ["Anderssen", "Morphy"]
+
+
+def test_players_of_less_than_a_game_are_listed() -> None:
+    run = handmade_run(handmade_games([("1858", "Morphy", "Paulsen", "1-0")], [0.5]))
+    assert names(run) == ["Morphy", "Paulsen"]
+    assert names(run, min_games=1.0) == []
 
 
 def test_the_columns(listed: Run) -> None:

@@ -19,6 +19,13 @@ from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.probability import stronger
 from ttt_cli.views.rankings import strongest
+from ttt_cli.views.rankings.columns import (
+    BEST_YEARS_COLUMNS,
+    LEADER_COLUMNS,
+    PEAK_COLUMNS,
+    PERIOD_COLUMNS,
+    REIGN_COLUMNS,
+)
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
 from ttt_cli.views.rankings.peaks import best_years, peaks
@@ -340,3 +347,11 @@ def test_log_cdf_is_accurate_in_both_tails() -> None:
     z = np.linspace(-8.9, 8.0, 30011)
     assert np.abs(log_cdf(z) / log_ndtr(z) - 1.0).max() < 1e-7
     assert log_cdf(np.array([50.0]))[0] == pytest.approx(0.0, abs=1e-15)
+
+
+@each("columns", [PERIOD_COLUMNS, PEAK_COLUMNS, BEST_YEARS_COLUMNS, LEADER_COLUMNS, REIGN_COLUMNS])
+def test_points_have_one_decimal_and_probabilities_three(columns) -> None:
+    decimals = {
+        (column.unit, column.decimals) for column in columns if column.unit in ("points", "probability")
+    }
+    assert decimals <= {("points", 1), ("probability", 3)}

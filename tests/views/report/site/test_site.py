@@ -30,6 +30,7 @@ from ttt_cli.views.report.book import make_book
 from ttt_cli.views.report.careers import rivals, spans_of
 from ttt_cli.views.report.markup import anchor
 from ttt_cli.views.report.site import readable, site_files, write_site
+from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.report.year_pages import moved
 
 
@@ -46,6 +47,8 @@ def test_every_link_leads_to_a_page_of_the_site(site: Path) -> None:
     assert {f"years/{year}.html" for year in (1857, 1858, 1859, 1861)} <= set(pages)
     texts = {path.name: path.read_text(encoding="utf-8") for path in site.rglob("*") if path.is_file()}
     assert [name for name, text in texts.items() if re.search("https?://", text)] == []
+    assert "all" not in pages["events.html"].ids  # a list of one part has no list of its parts
+    assert '"years":[1857,1]' in texts["compare.html"]  # the first, and the step
 
 
 def test_equal_runs_give_equal_bytes(site: Path, tmp_path: Path) -> None:
@@ -138,6 +141,14 @@ def test_a_players_page_begins_with_a_sentence_and_the_best_events(site: Path) -
     head, *rows = page.tables["best-events"]
     assert head == ["year", "event", "place", "points", "expected", "performance"]
     assert [row[:4] for row in rows] == [["1858", "Paris m", "1", "2 of 3"]]
+
+
+def test_games_are_folded_under_a_summary_on_a_page_of_ones_own() -> None:
+    subject = Subject("a.html", "A", "", ["<p>about"], "record", ["1-0"], summary="all games")
+    assert "<details><summary>all games</summary>" in subject.sections()[-1]
+    shared = subject._replace(address="few_0.html#a")
+    assert "<details>" not in shared.sections()[-1]
+    assert subject._replace(summary="").sections() == shared.sections()
 
 
 def test_years_in_a_row_are_one_span() -> None:
