@@ -266,7 +266,7 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     outcome = np.empty(plan.games, np.int8)
     date = _dates(plan, counts, rng)
     rating = np.full(plan.players, plan.prior_mean)
-    offsets = _Offsets(plan, len(player)) if plan.offsets else None
+    offsets = _CategoryOffsets(plan, len(player)) if plan.offsets else None
     victory_margin = np.zeros(plan.games, np.int32) if plan.steps else None
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
@@ -328,7 +328,7 @@ def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _Tru
     return _TrueSkills(player, year, skill)
 
 
-class _Offsets:
+class _CategoryOffsets:
     """Offsets of players in categories, drawn apart from all else: from each one's first game in a category on.
 
     | name | shape | |

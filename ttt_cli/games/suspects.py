@@ -112,7 +112,7 @@ def count_suspects(games: Games) -> tuple[int, int]:
     return len({candidate.synonym for candidate in candidates}), similar.not_compared
 
 
-class _Doubt(NamedTuple):
+class _SuspectOrder(NamedTuple):
     """Suspects in the order of these fields: the least doubtful first."""
 
     unsure: bool
@@ -123,8 +123,8 @@ class _Doubt(NamedTuple):
     synonym: str
 
 
-def _doubt(suspect: Suspect) -> _Doubt:
-    return _Doubt(
+def _doubt(suspect: Suspect) -> _SuspectOrder:
+    return _SuspectOrder(
         unsure=not suspect.sure,
         has_alternatives=suspect.n_other_candidates > 0,
         kind=(INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind),

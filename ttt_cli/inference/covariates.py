@@ -24,7 +24,7 @@ from ttt_cli.inference.lapse import LapsePrior
 from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.model import Offsets
 from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
-from ttt_cli.inference.victory import Step, StepPrior
+from ttt_cli.inference.victory import StepPrior, WinStep
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.timeline import Timeline, is_computed
@@ -189,7 +189,7 @@ class OffsetSearch:
         self,
         fits: OffsetFits,
         terms: Sequence[Term],
-        steps: Sequence[Step],
+        steps: Sequence[WinStep],
         priors: Sequence[EstimatePrior],
         given: Offsets,
         start: Fit | None,
@@ -264,7 +264,7 @@ def fit_with_estimates(
     fits: OffsetFits,
     params: Params,
     terms: Sequence[Term],
-    steps: Sequence[Step],
+    steps: Sequence[WinStep],
     timeline: Timeline,
     start: Fit | None,
     solver: SolverConfig,

@@ -65,7 +65,7 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
     if not (start := function(begin)):
         nowhere = FunctionValue(begin, -math.inf, unknown[0])
         return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
-    search = _Search(function, start, low, high)
+    search = _BoundedSearch(function, start, low, high)
     while True:
         before = search.best.value
         ended = search.ascend()
@@ -127,7 +127,7 @@ def _curvature_of(differences: Array, inner: NDArray[np.intp], n: int) -> _Curva
     return _Curvature(inner[curved], flat, matrix, lowest)
 
 
-class _Search:
+class _BoundedSearch:
     """The `best` point so far of a function between bounds."""
 
     def __init__(self, function: Function, start: FunctionValue, low: Array, high: Array) -> None:

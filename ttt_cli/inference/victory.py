@@ -32,7 +32,7 @@ Intervals = NDArray[np.int8]
 NO_INTERVALS: Final[Intervals] = np.empty(0, np.int8)
 
 
-class Step(NamedTuple):
+class WinStep(NamedTuple):
     """A step to wins by a margin or more, points; None: it is estimated."""
 
     margin: int
@@ -44,7 +44,7 @@ class Step(NamedTuple):
         return step_key(self.margin)
 
 
-def find_steps(settings: StepSettings, timeline: Timeline) -> tuple[Step, ...]:
+def find_steps(settings: StepSettings, timeline: Timeline) -> tuple[WinStep, ...]:
     """The steps as configured. Raises ConfigError where no game has a margin of victory.
 
     Where all are estimated, thresholds divide the wins so that each class has a tenth of them at least.
@@ -57,8 +57,8 @@ def find_steps(settings: StepSettings, timeline: Timeline) -> tuple[Step, ...]:
             hint="data.margin: score takes them from scores such as 3-1, data.margin: COLUMN from a column",
         )
     if isinstance(settings, dict):
-        return tuple(Step(int(margin), _number(points)) for margin, points in settings.items())
-    return tuple(Step(margin, None) for margin in _thresholds(timeline))
+        return tuple(WinStep(int(margin), _number(points)) for margin, points in settings.items())
+    return tuple(WinStep(margin, None) for margin in _thresholds(timeline))
 
 
 def _number(points: StepPoints) -> float | None:

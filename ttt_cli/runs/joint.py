@@ -146,7 +146,7 @@ class RunPrecision(Precision):
         return link_entries([self.group[end] for end in ends], u, np.array([links["q11"]], np.float64))
 
 
-class _Offsets(NamedTuple):
+class _StoredOffsets(NamedTuple):
     """Offsets of players in categories of games, (offsets,) each, by the rows of category_spans; none without any."""
 
     step_variance: Array  # points^2, of the step from the offset before
@@ -154,13 +154,13 @@ class _Offsets(NamedTuple):
     skill: Places  # the node of the skill beside it
 
 
-def _offsets(arrays: Arrays) -> _Offsets:
+def _offsets(arrays: Arrays) -> _StoredOffsets:
     """The offsets of a joint posterior."""
     step_variance = arrays("SELECT variance FROM category_steps")["variance"]
     if not len(step_variance):
-        return _Offsets(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64))
+        return _StoredOffsets(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64))
     rows = arrays(_OFFSETS)
-    return _Offsets(step_variance, np.append(True, rows["last"][:-1]), rows["skill"].astype(np.int64))
+    return _StoredOffsets(step_variance, np.append(True, rows["last"][:-1]), rows["skill"].astype(np.int64))
 
 
 class _NewcomersMean(NamedTuple):

@@ -199,43 +199,45 @@ def side_by_side(run: Run, report: Rows) -> Rows:
     player_a = facts["player_a"]
     player_b = facts["player_b"]
     table = [
-        _Compared("period", facts["period_a"], facts["period_b"]),
-        _Compared("skill", _skill_words(facts, "a"), _skill_words(facts, "b")),
-        _Compared("games in it", f"{facts['games_a']:.10g}", f"{facts['games_b']:.10g}"),
-        _Compared("is ahead by", _lead_words(facts, 1.0), _lead_words(facts, -1.0)),
-        _Compared("is stronger", *_both(facts["stronger"])),
-        _Compared("wins a game", *_decimals(facts["win"], facts["loss"])),
-        _Compared("draws it", *_decimals(facts["draw"], facts["draw"])),
-        _Compared("expected score", *_both(facts["expected"])),
+        _ComparedLine("period", facts["period_a"], facts["period_b"]),
+        _ComparedLine("skill", _skill_words(facts, "a"), _skill_words(facts, "b")),
+        _ComparedLine("games in it", f"{facts['games_a']:.10g}", f"{facts['games_b']:.10g}"),
+        _ComparedLine("is ahead by", _lead_words(facts, 1.0), _lead_words(facts, -1.0)),
+        _ComparedLine("is stronger", *_both(facts["stronger"])),
+        _ComparedLine("wins a game", *_decimals(facts["win"], facts["loss"])),
+        _ComparedLine("draws it", *_decimals(facts["draw"], facts["draw"])),
+        _ComparedLine("expected score", *_both(facts["expected"])),
     ]
     for side, other_side in (("white", "black"), ("black", "white")):
         if f"expected_{side}" in facts:
             name = side_names(run)[0 if side == "white" else 1]
             of_b = 1.0 - facts[f"expected_{other_side}"]
-            table.append(_Compared(f"  as {name}", *_decimals(facts[f"expected_{side}"], of_b)))
+            table.append(_ComparedLine(f"  as {name}", *_decimals(facts[f"expected_{side}"], of_b)))
     if "expected_neutral" in facts:
-        table.append(_Compared("  on neutral ground", *_both(facts["expected_neutral"])))
+        table.append(_ComparedLine("  on neutral ground", *_both(facts["expected_neutral"])))
     if "match_games" in facts:
         count = facts["match_games"]
         table.append(
-            _Compared(f"points of {count}", *_decimals(facts["match_points"], count - facts["match_points"]))
+            _ComparedLine(
+                f"points of {count}", *_decimals(facts["match_points"], count - facts["match_points"])
+            )
         )
         for level in _LEVELS:
             low = facts[f"match_low_{level}"]
             high = facts[f"match_high_{level}"]
-            interval = _Compared(
+            interval = _ComparedLine(
                 f"  {level} %", f"{low:g} to {high:g}", f"{count - high:g} to {count - low:g}"
             )
             table.append(interval)
-        table.append(_Compared("wins the match", *_decimals(facts["match_win"], facts["match_loss"])))
-        table.append(_Compared("ties it", *_decimals(facts["match_draw"], facts["match_draw"])))
-    table.append(_Compared("has beaten the other", f"{facts['wins']:.10g}", f"{facts['losses']:.10g}"))
-    table.append(_Compared("has drawn", f"{facts['draws']:.10g}", f"{facts['draws']:.10g}"))
+        table.append(_ComparedLine("wins the match", *_decimals(facts["match_win"], facts["match_loss"])))
+        table.append(_ComparedLine("ties it", *_decimals(facts["match_draw"], facts["match_draw"])))
+    table.append(_ComparedLine("has beaten the other", f"{facts['wins']:.10g}", f"{facts['losses']:.10g}"))
+    table.append(_ComparedLine("has drawn", f"{facts['draws']:.10g}", f"{facts['draws']:.10g}"))
     sentence = f"{player_a} {facts['period_a']} against {player_b} {facts['period_b']}: {_verdict(facts)}"
     return Rows(("", player_a, player_b), [tuple(row) for row in table], (sentence, *report.title[1:]))
 
 
-class _Compared(NamedTuple):
+class _ComparedLine(NamedTuple):
     """A line of two players beside each other, as text."""
 
     what: str

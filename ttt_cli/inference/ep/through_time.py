@@ -31,7 +31,7 @@ from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove,
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.inference.sums import Sums, find_sums
-from ttt_cli.inference.victory import Step, find_steps
+from ttt_cli.inference.victory import WinStep, find_steps
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
@@ -146,7 +146,7 @@ class ThroughTime:
         return find_categories(self.timeline, self.offsets, colours=self.colours, terms=self.term_names)
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[WinStep, ...]:
         """Steps between margins of victory. Raises ConfigError where the games have no margins."""
         return find_steps(self.params.step_settings, self.timeline)
 

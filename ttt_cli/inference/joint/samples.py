@@ -70,7 +70,7 @@ class RightSide(NamedTuple, Generic[Key]):
     b: Array
 
 
-class Solution(NamedTuple, Generic[Key]):
+class SampledSolution(NamedTuple, Generic[Key]):
     """The x of A x = b, and the key of b."""
 
     key: Key
@@ -244,15 +244,15 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
 
 def _solve(
     inference: Inference, system: JointSystem, right_sides: Iterator[RightSide[Key]]
-) -> Iterator[Solution[Key]]:
+) -> Iterator[SampledSolution[Key]]:
     """Yield A^-1 b of each b: one is solved in each thread, while the next are computed."""
     systems = [system.for_another_solution() for _ in range(min(inference.threads, MOST))]
 
     def next_batch() -> list[RightSide[Key]]:
         return [*islice(right_sides, len(systems))]
 
-    def solve(system: JointSystem, right: RightSide[Key]) -> Solution[Key]:
-        return Solution(right.key, system.solve(right.b, SAMPLE_TOLERANCE))
+    def solve(system: JointSystem, right: RightSide[Key]) -> SampledSolution[Key]:
+        return SampledSolution(right.key, system.solve(right.b, SAMPLE_TOLERANCE))
 
     with ThreadPoolExecutor(1 + len(systems)) as threads:
         coming = threads.submit(next_batch)
