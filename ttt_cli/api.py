@@ -245,8 +245,8 @@ def why(
     """What moves a player's mean skill most, as in `ttt why`: a pandas DataFrame, largest changes first.
 
     `at`: period, or `peak` (the default). `versus`: another player, for the lead over him. `by`: `game`, `opponent`,
-    `event` or `year`. `number` None: all. Raises LookupFailed for unknown names, ConfigError for another kind and for
-    models other than TTT, RunError without a joint posterior.
+    `event`, `year` or `source`. `number` None: all. Raises LookupFailed for unknown names, ConfigError for another
+    kind and for models other than TTT, RunError without a joint posterior.
     """
     from ttt_cli.views.why import why_rows
 
@@ -258,6 +258,7 @@ def doubt(
     where: str | None = None,
     *,
     games: str | os.PathLike[str] | None = None,
+    source: str | None = None,
     leader: str | int | None = None,
     refit: bool = False,
     kind: str = "skills",
@@ -268,12 +269,12 @@ def doubt(
 ) -> DataFrame:
     """What a run would say without some of its games, as in `ttt doubt`: a pandas DataFrame.
 
-    The games that are left out: `where`, a condition such as `"event = 'London' and year = 1851"`, or `games`, a file
-    of them. To first order, or `refit`, exactly. `kind`: `skills` (most affected first; `each`: all periods of a
-    player) or `leaders`, the number ones that would change. `leader`, a period: instead the fewest games whose removal
-    changes its number one. `number` None: all. `limits` on who may be number one: `active`, `min_games`,
-    `min_opponents`, `max_sd` or `everyone=True`. Raises ConfigError, LookupFailed, DataError; without `refit` also
-    for models other than TTT and RunError without a joint posterior.
+    The games that are left out: `where`, a condition such as `"event = 'London' and year = 1851"`, `games`, a file
+    of them, or all of a `source`. To first order, or `refit`, exactly. `kind`: `skills` (most affected first; `each`:
+    all periods of a player) or `leaders`, the number ones that would change. `leader`, a period: instead the fewest
+    games whose removal changes its number one. `number` None: all. `limits` on who may be number one: `active`,
+    `min_games`, `min_opponents`, `max_sd` or `everyone=True`. Raises ConfigError, LookupFailed, DataError; without
+    `refit` also for models other than TTT and RunError without a joint posterior.
     """
     from ttt_cli.views.doubt import DoubtedGames, doubt_view
     from ttt_cli.views.fewest_removals import fewest_removal_rows
@@ -285,10 +286,10 @@ def doubt(
     refitting = refit_of(opened, progress)
     file = None if games is None else os.fspath(games)
     if leader is not None:
-        if where is not None or file is not None or refit:
-            raise ConfigError("leader goes without where, games and refit", hint="it always refits")
+        if where is not None or file is not None or source is not None or refit:
+            raise ConfigError("leader goes without where, games, source and refit", hint="it always refits")
         return _frame(fewest_removal_rows(opened, leader, chosen, refitting))
-    doubted = DoubtedGames(where, file)
+    doubted = DoubtedGames(where, file, source)
     view = doubt_view(opened, doubted, chosen, refitting if refit else None, number, every=each)
     return _frame(view.skills if kind == "skills" else view.leaders)
 

@@ -20,7 +20,7 @@ from ttt_cli.games.event_sets import control_category
 from ttt_cli.games.read import read_games
 from ttt_cli.storage import ArrayFiles
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.views.ingest import category_counts
+from ttt_cli.views.ingest import text_counts
 
 HEADER = ["date", "white", "black", "result", "event", "Surface"]
 RECORDS = [
@@ -80,7 +80,7 @@ def test_chess_by_time_control_then_event():
     ]
     games = read_games([io.BytesIO(as_pgn(tags))], DataConfig(category="chess"))
     assert list(games.category) == ["blitz", "rapid", "bullet", "classical"]
-    assert category_counts(games) == ["classical 1", "rapid 1", "blitz 1", "bullet 1"]
+    assert text_counts(games.category) == ["classical 1", "rapid 1", "blitz 1", "bullet 1"]
     words = {"/^bullet/": "online", "World Rapid": "blitz"}
     changed = read_games([io.BytesIO(as_pgn(tags))], DataConfig(category="chess", category_of=words))
     assert list(changed.category) == ["blitz", "blitz", "online", "classical"]

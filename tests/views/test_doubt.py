@@ -204,7 +204,7 @@ def test_doubt_in_python(run):
     assert list(leaders) == ["from", "to", "number_one", "number_one_without"]
     with pytest.raises(ConfigError, match="no kind of doubt"):
         api.doubt(run, "year = 1901", kind="games")
-    with pytest.raises(ConfigError, match="one of both"):
+    with pytest.raises(ConfigError, match="one of them"):
         api.doubt(run)
     with pytest.raises(ConfigError, match="leader goes without"):
         api.doubt(run, "year = 1901", leader=1901)

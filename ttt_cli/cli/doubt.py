@@ -24,6 +24,7 @@ from ttt_cli.cli.options import (
     help="Leave out the games of which this is true: \"event = 'London' and year = 1851\".",
 )
 @click.option("--games", "file", metavar="FILE", help="Leave out the games that this file lists.")
+@click.option("--source", metavar="NAME", help="Leave out the games of a source (data.source).")
 @click.option(
     "--leader",
     metavar="PERIOD",
@@ -44,6 +45,7 @@ def command(
     query: RunQuery,
     where: str | None,
     file: str | None,
+    source: str | None,
     leader: str | None,
     refit: bool,
     kind: str,
@@ -54,7 +56,7 @@ def command(
     """Show what the run would say without some of its games.
 
     The games are those that meet a condition on date, year, white, black, player (either side), result, event, site,
-    round, category or file, or those listed in a file. Without --refit skills are those of the joint posterior
+    round, category, source or file, or those listed in a file. Without --refit skills are those of the joint posterior
     without the games: parameters, draw margins and careers stay as they are. The players whose means change most are
     first, in the period in which they do. Who may be number one is decided by all games.
 
@@ -62,8 +64,8 @@ def command(
     """
     refuse(
         (
-            "--where, --games or --leader: one of them",
-            sum(option is not None for option in (where, file, leader)) != 1,
+            "--where, --games, --source or --leader: one of them",
+            sum(option is not None for option in (where, file, source, leader)) != 1,
         ),
         (
             "--leader goes without --refit, --kind and --each",
@@ -82,7 +84,7 @@ def command(
     if leader is not None:
         query.show(fewest_removal_rows(run, leader, eligible_players, refitting))
         return
-    doubted = DoubtedGames(where, file)
+    doubted = DoubtedGames(where, file, source)
     view = doubt_view(run, doubted, eligible_players, refitting if refit else None, number, every=each)
     say(*view.notes)
     if kind == "leaders":

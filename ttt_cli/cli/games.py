@@ -23,6 +23,7 @@ LISTED: Final = "hint: --list --all lists them"
 @click.option("--list", "listed", is_flag=True, help="Show the used records instead, one row each.")
 @click.option("--all", "everything", is_flag=True, help="With --list: also the dropped records.")
 @click.option("--only", type=click.Choice(SECTIONS), help="Show one section instead, complete.")
+@click.option("--by", type=click.Choice(["source"]), help="Show the records by data.source instead.")
 @click.option(
     "--top", type=click.IntRange(min=1), help=f"Rows of a section; default {MOST}, of a single one all."
 )
@@ -40,6 +41,7 @@ def command(
     listed: bool,
     everything: bool,
     only: str | None,
+    by: str | None,
     top: int | None,
     suggest: str | None,
     no_suspects: bool,
@@ -61,6 +63,7 @@ def command(
     options.refuse(
         ("--all goes with --list", everything and not listed),
         ("--list goes without --only and --suggest", listed and (only or suggest)),
+        ("--by goes without --list, --only and --suggest", by and (listed or only or suggest)),
         ("--no-suspects leaves --suggest nothing to write", suggest and no_suspects),
         (
             "--suggest - prints an alias file, and nothing else",
@@ -68,7 +71,7 @@ def command(
         ),
         (
             "tables of all sections go to standard output: > FILE",
-            fmt == "table" and out != "-" and not (listed or only),
+            fmt == "table" and out != "-" and not (listed or only or by),
         ),
     )
     check_output_path(out)
@@ -82,6 +85,11 @@ def command(
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:
         emit(record_rows(records, everything=everything), fmt, out=out)
+        return
+    if by:
+        from ttt_cli.views.sources import source_rows
+
+        emit(source_rows(records, data.sources), fmt, out=out)
         return
     form = fmt or default_format(out)
     asked_for = not suggest or form == "table" or fmt or only or out != "-"

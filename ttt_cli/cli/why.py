@@ -11,9 +11,9 @@ from ttt_cli.cli.options import RunQuery, query_options
 @click.option("--versus", metavar="NAME", help="Ask about the lead over this player instead.")
 @click.option(
     "--by",
-    type=click.Choice(["game", "opponent", "event", "year"], case_sensitive=False),
+    type=click.Choice(["game", "opponent", "event", "year", "source"], case_sensitive=False),
     default="game",
-    help="What is left out: single games, all games with an opponent, of an event or of a year; default game.",
+    help="What is left out: single games, or all with an opponent, of an event, a year or a source; default game.",
 )
 @click.option("-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Rows; default 10.")
 @query_options

@@ -59,6 +59,7 @@ EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
 CHESS_SPEEDS = "chess"  # the category of games of chess by how fast they are
+FILE_SOURCE = "file"  # the source of records is the file that has them
 SCORE_MARGIN = "score"  # the margin of victory by the scores of both sides
 _COVARIATE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
@@ -87,6 +88,11 @@ def _check_category(column: str) -> None:
 def _check_margin(column: str) -> None:
     if not column.strip():
         raise ValueError("a margin needs the name of a column, or score")
+
+
+def _check_source(column: str) -> None:
+    if not column.strip():
+        raise ValueError("a source needs the name of a column, or file")
 
 
 def _check_category_words(categories: dict[str, str]) -> None:
@@ -236,6 +242,14 @@ class DataConfig(ConfigSection):
         "by how much games were won, for model.margin_steps: score, the difference of both sides' goals or points, or "
         "a column with the difference; null: not read",
     )
+    source: Annotated[str | None, _valid(_check_source)] = key(
+        None,
+        "column or tag that names where a record is from, as a book or a newspaper; file: the name of its file without "
+        "ending; null: not read",
+    )
+    sources: dict[str, Annotated[float, Field(gt=0, le=1e9)]] = key(
+        {}, "weights of the records of each data.source: {edo: 1, newspaper: 0.5}; of the others 1"
+    )
     missing: Literal["reference", "drop"] = key(
         "reference",
         "records without the value of a covariate; reference: as 0, or the most frequent category; drop: not used",
@@ -259,6 +273,18 @@ class DataConfig(ConfigSection):
         if category_of and info.data.get("category", "") is None:
             raise ValueError("it needs data.category: a column, or chess")
         return category_of
+
+    @field_validator("sources")
+    @classmethod
+    def _has_source(cls, sources: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        if sources and info.data.get("source", "") is None:
+            raise ValueError("it needs data.source: a column, or file")
+        return sources
+
+    @property
+    def source_column(self) -> str | None:
+        """The column or tag of sources, None where there is none."""
+        return None if self.source == FILE_SOURCE else self.source
 
     @property
     def category_column(self) -> str | None:

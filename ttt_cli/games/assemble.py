@@ -22,6 +22,7 @@ from ttt_cli.games.join_people import JoinedPeople, join_people
 from ttt_cli.games.people import NO_PEOPLE
 from ttt_cli.games.players import NOBODY, Identified, SideColumns, identify, unmatched
 from ttt_cli.games.selection import NOTICED, PlayerClasses, classify_players, select
+from ttt_cli.games.sources import with_one_spelling
 from ttt_cli.games.table import (
     GAME_KINDS,
     RECORD_TEXTS,
@@ -35,7 +36,7 @@ from ttt_cli.games.table import (
 )
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn, Codes, concatenated, counts_of, has_stride_0, spread
-from ttt_cli.reading.covariates import CATEGORY_WRITTEN, covariate_fields
+from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -232,6 +233,7 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         status=texts["status"],
         odds=texts["odds"],
         category=nothing_written,
+        source=with_one_spelling(texts[SOURCE]),
         date_day=shared.date_day,
         date_precision=shared.date_precision,
         tally=shared.tally,
@@ -449,6 +451,7 @@ def _join(
         site=text_column("site"),
         round=text_column("round"),
         category=text_column("category"),
+        source=text_column("source"),
         covariates=_covariates_of(data, text_column),
     )
 

@@ -7,17 +7,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import CHESS_SPEEDS, DataConfig, drops_unplayed
+from ttt_cli.config.schema import CHESS_SPEEDS, FILE_SOURCE, DataConfig, drops_unplayed
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import IDS, Dictionaries
 from ttt_cli.games.players import Mentions, SideColumns, all_mentions, find_mentions
 from ttt_cli.games.selection import filters_need_all_games
+from ttt_cli.games.sources import file_label
 from ttt_cli.games.table import years_of
 from ttt_cli.games.validate import RecordColumns, validate
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, counts_of, has_stride_0, rows_of_column
-from ttt_cli.reading.covariates import CATEGORY_WRITTEN, covariate_fields
+from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
 from ttt_cli.reading.people import PeopleFile, read_people
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
 from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
@@ -105,6 +106,9 @@ class Collector:
             Problem(records.path, note.line, note.reason, note.detail, note.action) for note in notes
         ]
         columns = _as_dict(validated.columns, records.rejected)
+        if self._data.source == FILE_SOURCE:
+            (label,) = self._dictionaries.columns[SOURCE].numbers_of([file_label(records.path)])
+            columns[SOURCE] = np.broadcast_to(label, records.rows)
         winner_first = validated.winner_first
         del validated  # columns are freed one by one when they are stored
         for name in self._dictionaries.columns:
@@ -218,6 +222,8 @@ def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -
         texts.append("time_control")
     if data.category_column is not None:
         texts.append(CATEGORY_WRITTEN)
+    if data.source is not None:
+        texts.append(SOURCE)
     texts += [field for name in data.covariates for field in covariate_fields(name)]
     return Dictionaries(
         [*texts, *IDS],

@@ -160,6 +160,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         site=joined(old.site, new.site),
         round=joined(old.round, new.round),
         category=joined(old.category, new.category),
+        source=joined(old.source, new.source),
         covariates=joined_covariates(old.covariates, new.covariates),
     )
     player_of = {spelling: player for player, spelling in identified.spellings}

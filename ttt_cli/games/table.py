@@ -49,9 +49,12 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "race": np.int32,
 }
 GAME_COLUMNS: Final = tuple(GAME_KINDS)
-GAME_TEXTS: Final = (*TEXT_COLUMNS, "category")  # columns of `Games`
+GAME_TEXTS: Final = (*TEXT_COLUMNS, "category", "source")  # columns of `Games`
 # columns of `Records`
-RECORD_TEXTS: Final = (*TEXT_COLUMNS, "variant", "time_control", "status", "odds", "category_written")
+RECORD_TEXTS: Final = (
+    *TEXT_COLUMNS,
+    *("variant", "time_control", "status", "odds", "category_written", "source"),
+)
 
 
 def no_texts(count: int) -> CodedColumn[str]:
@@ -85,6 +88,7 @@ class GameColumns(NamedTuple):
     site: CodedColumn[str]
     round: CodedColumn[str]
     category: CodedColumn[str]
+    source: CodedColumn[str]
     covariates: tuple[CovariateTexts, ...] = ()
 
     def take(self, rows: Places | Mask) -> Self:
@@ -108,6 +112,7 @@ class GameColumns(NamedTuple):
             site=texts_of_rows(self.site, rows),
             round=texts_of_rows(self.round, rows),
             category=texts_of_rows(self.category, rows),
+            source=texts_of_rows(self.source, rows),
             covariates=covariates_of_rows(self.covariates, rows),
         )
 
@@ -134,8 +139,9 @@ class Games:
     numbers of `teams`, 0 where the side is one player; else `white` or `black` is its first member. Rows with the same
     `race` above 0 (empty: none) are neighbours in one order of finish. These may have stride 0 where all are equal.
     `source_file` indexes `report.files`, `source_line` is the record's place there (see `reading.reports`). `event`,
-    `site` and `round` are texts as written. `category` is the kind of game, empty for none. `spellings` are sorted
-    pairs of a player and another spelling. `covariates` are texts as written, too. `people`: what is known of players.
+    `site` and `round` are texts as written. `category` is the kind of game, `source` where the record is from, empty
+    for none. `spellings` are sorted pairs of a player and another spelling. `covariates` are texts as written, too.
+    `people`: what is known of players.
     The columns are in `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
@@ -156,6 +162,7 @@ class Games:
     site: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
     round: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
     category: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
+    source: CodedColumn[str] = field(default=_TEXTS_NOT_GIVEN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     victory_margin: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
@@ -247,6 +254,7 @@ class Games:
             site=self.site,
             round=self.round,
             category=self.category,
+            source=self.source,
             covariates=self.covariates,
         )
 
@@ -366,6 +374,7 @@ class Records:
     | line | | the place of each there |
     | date to odds | | texts as written |
     | category | | the kind of game |
+    | source | | where the record is from |
     | date_day, date_precision | (distinct dates,) | of each distinct date |
     | tally | (distinct results, 3) | numbers of games that White lost, drew and won |
     | players | | all names united |
@@ -395,6 +404,7 @@ class Records:
     status: CodedColumn[str]
     odds: CodedColumn[str]
     category: CodedColumn[str]
+    source: CodedColumn[str]
     date_day: NDArray[np.int32]
     date_precision: NDArray[np.int8]
     tally: NDArray[np.float64]
@@ -507,6 +517,7 @@ def game_columns(records: Records) -> GameColumns:
         site=texts_of_rows(records.site, rows),
         round=texts_of_rows(records.round, rows),
         category=texts_of_rows(records.category, rows),
+        source=texts_of_rows(records.source, rows),
         covariates=covariates_of_rows(records.covariates, rows),
     )
 

@@ -21,6 +21,7 @@ from ttt_cli.games.margins import is_single_win, read_margins
 from ttt_cli.games.missing import find_missing, missing_words
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.odds import odds_points, odds_words
+from ttt_cli.games.sources import source_weights
 from ttt_cli.games.table import DRAW, winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
@@ -137,7 +138,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         reject_unplayed(records, dictionaries, results.number, moves, findings)
     computer = find_computers(records)
     status_factors = read_status(records, data.status, findings)
-    weight = _product([results.factor, weights, status_factors])
+    weight = _product([results.factor, weights, status_factors, source_weights(records, data)])
     _reject_unlikely_weights(dictionaries.tallies, results.number, weight, findings)
     sides = read_names(records, dictionaries, names, findings)
     texts = read_texts(records, dictionaries, keep_odds=odds.are_understood)

@@ -69,11 +69,15 @@ def find_covariates(
 
 
 CATEGORY_WRITTEN: Final = "category_written"  # our name of the column of categories
+SOURCE: Final = "source"  # our name of the column of sources
 VICTORY_MARGIN: Final = "victory_margin"  # our name of the column of margins of victory
 
 
+_KEYS: Final = {CATEGORY_WRITTEN: "data.category", SOURCE: "data.source", VICTORY_MARGIN: "data.margin"}
+
+
 def find_single(single: Mapping[str, str], header: Sequence[str], file: str) -> dict[str, int]:
-    """Indices of the columns of the category and of the margin, by our names; `single` has theirs.
+    """Indices of the columns of the category, source and margin, by our names; `single` has theirs.
 
     Raises ConfigError for one that is not there.
     """
@@ -81,7 +85,7 @@ def find_single(single: Mapping[str, str], header: Sequence[str], file: str) -> 
     for ours, column in single.items():
         same = [index for index, cell in enumerate(header) if cell.casefold() == column.casefold()]
         if not same:
-            key = "data.category" if ours == CATEGORY_WRITTEN else "data.margin"
+            key = _KEYS[ours]
             hint = suggested(column, header, f"columns are {', '.join(header)}")
             raise ConfigError(f"{key}: there is no column {column!r}", where=file, hint=hint)
         exact = [index for index in same if header[index] == column]
@@ -90,10 +94,12 @@ def find_single(single: Mapping[str, str], header: Sequence[str], file: str) -> 
 
 
 def single_columns(data: DataConfig) -> dict[str, str]:
-    """Names of the columns of the category and of the margin of victory, by our names, where a file has them."""
+    """Names of the columns of the category, source and margin of victory, by our names, where a file has them."""
     columns: dict[str, str] = {}
     if data.category_column is not None:
         columns[CATEGORY_WRITTEN] = data.category_column
+    if data.source_column is not None:
+        columns[SOURCE] = data.source_column
     if data.margin_column is not None:
         columns[VICTORY_MARGIN] = data.margin_column
     return columns
@@ -107,7 +113,7 @@ class CovariateTags(NamedTuple):
 
 
 def further_tags(data: DataConfig) -> CovariateTags:
-    """Tags `Rest`, or `WhiteRest` and `BlackRest`, of each covariate, and those of the category and the margin."""
+    """Tags `Rest`, or `WhiteRest` and `BlackRest`, of each covariate, and those of the category, source and margin."""
     tags: list[bytes] = []
     columns: dict[str, int] = {}
     for name, column in data.covariates.items():

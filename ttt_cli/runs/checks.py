@@ -214,10 +214,12 @@ _RULES: Final = {
     **dict.fromkeys(
         ("neutral_games", "victory_margins", "covariate_points"), 'count(DISTINCT "row") = count(*)'
     ),
-    **dict.fromkeys(("covariates", "covariate_texts", "people_fields", "categories"), "bool_and(id = rowid)"),
+    **dict.fromkeys(
+        ("covariates", "covariate_texts", "people_fields", "categories", "sources"), "bool_and(id = rowid)"
+    ),
     "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
         AND count(DISTINCT (player, field)) = count(*)""",
-    "game_categories": "count(*) = {meta.games}",
+    **dict.fromkeys(("game_categories", "game_sources"), "count(*) = {meta.games}"),
     "category_links": 'count(*) <= {meta.games} AND bool_and("first" <> "second")',
     "category_steps": f"count(*) = (SELECT count(*) FROM {RUN}.category_spans)",
     "category_spans": """bool_and("until" > period_number AND {bridged}

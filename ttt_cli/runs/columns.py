@@ -67,6 +67,8 @@ def fill(
         tables |= covariate_columns(games)
     if games.people.fields:
         tables |= people_columns(games.people)
+    if games.source.codes.any():
+        tables |= source_columns(games.source)
     if games.victory_margin.any():
         rows = np.flatnonzero(games.victory_margin)
         tables["victory_margins"] = {"row": rows, "margin": games.victory_margin[rows]}
@@ -377,6 +379,18 @@ def covariate_columns(games: Games) -> dict[str, Columns]:
     }
 
 
+def source_columns(source: CodedColumn[str]) -> dict[str, Columns]:
+    """The tables of the sources of games; the empty one is always there."""
+    column = without_unused_texts(CodedColumn(np.append(source.codes, 0), source.values))
+    return {
+        "sources": {
+            "id": np.arange(len(column.values), dtype=np.int32),
+            "name": np.array(column.values, object),
+        },
+        "game_sources": {"source": column.codes[:-1]},
+    }
+
+
 def people_columns(people: PeopleTable) -> dict[str, Columns]:
     """The tables of people, by player, then field."""
     rows = [
@@ -435,7 +449,8 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         **columns,
         neutral=neutral,
         victory_margin=_rebuild_victory_margins(run, len(neutral)),
-        category=_rebuild_category(run, len(neutral)),
+        category=_rebuild_texts(run, len(neutral), "categories", "category"),
+        source=_rebuild_texts(run, len(neutral), "sources", "source"),
         covariates=rebuild_covariates(run, len(neutral)),
         people=people_in(run.rows),
         players=tuple(player for (player,) in run.rows("SELECT player FROM names ORDER BY id")),
@@ -454,12 +469,12 @@ def _rebuild_victory_margins(run: _Reader, games: int) -> Array:
     return victory_margin
 
 
-def _rebuild_category(run: _Reader, games: int) -> CodedColumn[str]:
-    """The categories of so many games."""
-    names = tuple(name for (name,) in run.rows("SELECT name FROM categories ORDER BY id"))
+def _rebuild_texts(run: _Reader, games: int, table: str, column: str) -> CodedColumn[str]:
+    """The categories or sources of so many games: a table of names, and `game_` before it of their ids."""
+    names = tuple(name for (name,) in run.rows(f"SELECT name FROM {table} ORDER BY id"))
     if not names:
         return no_texts(games)
-    return CodedColumn(run.arrays("SELECT category FROM game_categories")["category"], names)
+    return CodedColumn(run.arrays(f"SELECT {column} FROM game_{table}")[column], names)
 
 
 def rebuild_covariates(run: _Reader, games: int) -> tuple[CovariateTexts, ...]:

@@ -73,6 +73,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "VALUE": _Kind("INTEGER", 0, "covariate_texts"),
     "FIELD": _Kind("INTEGER", 0, "people_fields"),
     "CATEGORY": _Kind("INTEGER", 0, "categories"),
+    "SOURCE": _Kind("INTEGER", 0, "sources"),
     "CATEGORY_SPAN": _Kind("INTEGER", 0, "category_spans"),
     "FILE": _Kind("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": _Kind("INTEGER", *RANGES["year"]),
@@ -152,6 +153,9 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         # offsets, as in spans from each player's first game there, with the number of games there
         "categories": "id ID, name TEXT",
         "game_categories": "category CATEGORY",
+        # Sources of games, the empty one first, and that of each row of game_rows
+        "sources": "id ID, name TEXT",
+        "game_sources": "source SOURCE",
         "category_spans": """category CATEGORY, player TEXT, period_number PERIOD, until PERIOD?, games GAMES,
             {numbers}""",
         # Of a joint posterior, by the rows of category_spans: the offsets there
@@ -171,6 +175,7 @@ ADDED: Final = (
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
     frozenset({"people_fields", "people"}),
     frozenset({"victory_margins"}),
+    frozenset({"sources", "game_sources"}),
     frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
@@ -190,7 +195,7 @@ SELECT periods.period, period_number,
        coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral,
        coalesce(covariate_points.points, 0) AS covariate_points, coalesce(of_game.name, '') AS category,
-       coalesce(victory_margins.margin, 0) AS margin
+       coalesce(victory_margins.margin, 0) AS margin, coalesce(of_source.name, '') AS source
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
@@ -203,6 +208,8 @@ LEFT JOIN {texts} AS of_site ON of_site.id = game_texts.site
 LEFT JOIN {texts} AS of_round ON of_round.id = game_texts.round
 LEFT JOIN {game_categories} AS game_categories ON game_categories.rowid = game_rows.rowid
 LEFT JOIN {categories} AS of_game ON of_game.id = game_categories.category
+LEFT JOIN {game_sources} AS game_sources ON game_sources.rowid = game_rows.rowid
+LEFT JOIN {sources} AS of_source ON of_source.id = game_sources.source
 ORDER BY game_rows.rowid""",
         # Skills in periods from low to high, up to last where no games follow, and at most idle periods after games.
         # A span is a row of spans: a period with games and those after it without. One of 1990 that ends before 2000,
@@ -270,7 +277,7 @@ PUBLIC: Final[dict[str, str]] = {
     "skills": "SELECT * EXCLUDE (period_number) FROM skills",
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
     "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral, "
-    "category, margin FROM games",
+    "category, margin, source FROM games",
 }
 ALIASES: Final = "aliases"  # the kind of input that is the alias file
 PEOPLE: Final = "people"  # the kind of input that is the file of people

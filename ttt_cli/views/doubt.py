@@ -16,7 +16,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.columns import Column, build_rows, each
-from ttt_cli.views.game_choice import ChosenGames, games_in_file, games_where
+from ttt_cli.views.game_choice import ChosenGames, games_in_file, games_of_source, games_where
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rows import Rows, counted, finite
 from ttt_cli.views.run import run_line
@@ -41,17 +41,22 @@ SELECT period_number, player, mean FROM ({rows}) ORDER BY period_number, mean DE
 
 @dataclass(frozen=True)
 class DoubtedGames:
-    """Which games are left out: those that meet a condition, or those in a file."""
+    """Which games are left out: those that meet a condition, those in a file, or those of a source."""
 
     where: str | None = None
     file: str | None = None
+    source: str | None = None
 
     def find(self, run: Run, games: Games) -> ChosenGames:
         """The games. Raises ConfigError, DataError, LookupFailed."""
-        if (self.where is None) == (self.file is None):
-            raise ConfigError("the games that are doubted are named by where or by a file: one of both")
+        if sum(named is not None for named in (self.where, self.file, self.source)) != 1:
+            raise ConfigError(
+                "the games that are doubted are named by where, a file or a source: one of them"
+            )
         if self.where is not None:
             return games_where(run, games, self.where)
+        if self.source is not None:
+            return games_of_source(run, games, self.source)
         return games_in_file(run, games, cast("str", self.file))
 
 

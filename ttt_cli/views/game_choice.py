@@ -63,10 +63,24 @@ class ChosenGames(NamedTuple):
 def games_where(run: Run, games: Games, text: str) -> ChosenGames:
     """The games of a run that meet a condition on their fields.
 
-    Fields: date, year, white, black, player (either side), result, event, site, round, category, file. Raises
-    ConfigError where the condition is malformed or has another field, LookupFailed where no game meets it.
+    Fields: date, year, white, black, player (either side), result, event, site, round, category, source, file. It
+    raises ConfigError where the condition is malformed or has another field, LookupFailed where no game meets it.
     """
-    condition = parse_condition(text, _EXAMPLE)
+    return _games_that_meet(run, games, parse_condition(text, _EXAMPLE), text.strip())
+
+
+def games_of_source(run: Run, games: Games, source: str) -> ChosenGames:
+    """The games of a source. Raises LookupFailed if there are none."""
+    if not games.source.codes.any():
+        raise LookupFailed(
+            "its games have no sources", where=run.name, hint="data.source at the fit: a column, or file"
+        )
+    words = f"source = '{source}'"
+    return _games_that_meet(run, games, FieldComparison("source", "=", (source,)), words)
+
+
+def _games_that_meet(run: Run, games: Games, condition: Condition, words: str) -> ChosenGames:
+    """The games that meet a condition, which is written as `words`. Raises ConfigError, LookupFailed."""
     columns = _field_columns(games)
     fields = [*columns, PLAYER]
     for comparison in comparisons(condition):
@@ -76,8 +90,8 @@ def games_where(run: Run, games: Games, text: str) -> ChosenGames:
     rows = np.flatnonzero(_truths(condition, columns) == TRUE)
     if not len(rows):
         unknown_value = next(_unknown_values(condition, columns), None)
-        raise LookupFailed(f"no game of {run.name} meets the condition {text.strip()}", hint=unknown_value)
-    return ChosenGames(rows, text.strip())
+        raise LookupFailed(f"no game of {run.name} meets the condition {words}", hint=unknown_value)
+    return ChosenGames(rows, words)
 
 
 def _field_columns(games: Games) -> dict[str, CodedColumn[str]]:
@@ -94,6 +108,7 @@ def _field_columns(games: Games) -> dict[str, CodedColumn[str]]:
         "site": games.site,
         "round": games.round,
         "category": games.category,
+        "source": games.source,
         "file": CodedColumn(games.source_file, files),
     }
 

@@ -21,6 +21,7 @@ from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_su
 from ttt_cli.games.table import DRAW, Games, Records, games_of
 from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.reports import Problem, ReadReport
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted
@@ -452,7 +453,9 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         matched = f"{len(games.people.values):,} of {counted(len(games.players), 'player')}"
         yield f"{people.path}: {counted(people.rows, 'person', 'people')}, {matched} known, {births:,} with a birth"
     if games.category.codes.any():
-        yield f"categories: {', '.join(category_counts(games))}"
+        yield f"categories: {', '.join(text_counts(games.category))}"
+    if games.source.codes.any():
+        yield f"sources: {', '.join(text_counts(games.source))}"
     if games.victory_margin.any():
         yield margin_line(games)
     needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
@@ -460,11 +463,11 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
 
 
-def category_counts(games: Games) -> list[str]:
-    """Numbers of games of each category, the most frequent first: `classical 1,200`; those without any as `none`."""
-    count = np.bincount(games.category.codes, minlength=len(games.category.values))
+def text_counts(column: CodedColumn[str]) -> list[str]:
+    """Numbers of games of each text, the most frequent first: `classical 1,200`; those without any as `none`."""
+    count = np.bincount(column.codes, minlength=len(column.values))
     order = np.argsort(-count, kind="stable").tolist()
-    return [f"{games.category.values[code] or 'none'} {count[code]:,}" for code in order if count[code]]
+    return [f"{column.values[code] or 'none'} {count[code]:,}" for code in order if count[code]]
 
 
 def margin_line(games: Games) -> str:

@@ -1,4 +1,4 @@
-"""Why a skill is what it is: the games, opponents, events and years that move it most."""
+"""Why a skill is what it is: the games, opponents, events, years and sources that move it most."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 GAME: Final = "game"
-KINDS: Final = (GAME, "opponent", "event", "year")
+KINDS: Final = (GAME, "opponent", "event", "year", "source")
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
 _DATES: Final = "SELECT date FROM games"
 _NOBODY: Final = -1
@@ -37,7 +37,7 @@ _YEARS: Final = 10_000  # years are numbers below it
 class Reason:
     """Games, and what a skill or lead would be without them, shown units.
 
-    - `name`: of the opponent, event or year; the date of a game
+    - `name`: of the opponent, event, year or source; the date of a game
     - `players`, `result`: of a single game, White first
     - `games`: their number, weighted
     - `without`: the skill or lead without them; `before` the one with them
@@ -119,9 +119,9 @@ def why_rows(
 ) -> Rows:
     """What moves the mean skill of a player in a period most, or the lead over another, largest changes first.
 
-    `at`: the peak by default. `by`: one of `KINDS`; an opponent's games are those with the player, those of an event
-    and of a year everybody's. Raises LookupFailed, ConfigError for runs without influence, RunError without a joint
-    posterior.
+    `at`: the peak by default. `by`: one of `KINDS`; an opponent's games are those with the player, those of an event,
+    a year and a source everybody's. Raises LookupFailed, ConfigError for runs without influence, RunError without a
+    joint posterior.
     """
     if by not in KINDS:
         raise ConfigError(
@@ -191,6 +191,18 @@ class _Groups:
             keys = events.codes[self.games].astype(np.int64) * _YEARS + self._years()[self.games]
             distinct, self.of_game = np.unique(keys, return_inverse=True)
             self.names = [f"{events.values[key // _YEARS]} ({key % _YEARS})" for key in distinct.tolist()]
+        elif by == "source":
+            sources = self._table.source
+            has_source = np.array([text != "" for text in sources.values], np.bool_)[sources.codes]
+            self.games = np.flatnonzero(has_source)
+            if not len(self.games):
+                raise ConfigError(
+                    "its games have no sources",
+                    where=run.name,
+                    hint="data.source at the fit: a column, or file",
+                )
+            self.of_game = sources.codes[self.games]
+            self.names = sources.values
         elif by == "year":
             years, self.of_game = np.unique(self._years(), return_inverse=True)
             self.names = [f"{year:04d}" for year in years.tolist()]
