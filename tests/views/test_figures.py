@@ -279,8 +279,12 @@ def test_number_ones_are_as_high_as_they_are_certain() -> None:
     assert [one[:2] for one in sorted(drawn)] == [one[:2] for one in sorted(expected)]
     assert [one[2:] for one in sorted(drawn)] == [pytest.approx(one[2:]) for one in sorted(expected)]
     assert len({period for period, *_ in drawn}) == 4 < len(drawn)
-    *_, names = layers(spec, "text")
+    names, names_below = layers(spec, "text")
     assert {row["text"] for row in names["values"]} <= {player for _, player, _, high in drawn if high > 0.0}
+    lowest = {(player, low) for _, player, low, _ in drawn if low < 0.0}
+    assert {(row["text"], row["high"]) for row in names_below["values"]} <= lowest
+    assert len(names_below["values"]) > 0
+    assert max(row["low"] for row in names_below["values"]) < min(low for _, low in lowest)
 
 
 def test_of_many_days_the_first_of_each_month_has_a_bar_of_a_month() -> None:

@@ -1,34 +1,48 @@
-"""Surnames of number ones above their reigns."""
+"""Surnames of number ones above their reigns, and of challengers below."""
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.labels import upright
 from ttt_cli.views.figures.spec import Records, Spec
 
 
-def reign_names(number_ones: Sequence[dict[str, Any]], first: float, last: float, low: float) -> Records:
-    """Surnames that stand upright from `low`, as many as there is room for, and how high their number one is.
+def reigns_of(number_ones: Records) -> list[Records]:
+    """The records of number ones, by time, grouped by reigns."""
+    return [list(group) for _, group in groupby(number_ones, key=lambda record: record["player"])]
 
-    `number_ones`: records of periods by time, with `player`, `year`, `high` and perhaps `end`. `first`, `last`: years
-    of the axis.
+
+def reign_names(
+    reigns: Sequence[Records], first: float, last: float, low: float, joined: str = "high"
+) -> Records:
+    """Surnames that stand upright at `low`, as many as there is room for, and how high the bar of each is.
+
+    `reigns`: records of periods in a row of one player, with `player`, `year`, the field that is `joined` to the name
+    and perhaps `end`. `first`, `last`: years of the axis.
     """
-    reigns = [list(group) for _, group in groupby(number_ones, key=lambda record: record["player"])]
-    spans = [(reign[0]["year"], reign[-1].get("end", reign[-1]["year"])) for reign in reigns]
+    spans = [_span(reign) for reign in reigns]
     names: Records = []
     for index, year in upright(spans, first, last, vega.WIDTH).items():
         middle = reigns[index][len(reigns[index]) // 2]
         surname = middle["player"].partition(",")[0]
-        names.append({"year": year, "low": low, "high": middle["high"], "text": surname})
+        names.append({"year": year, "low": low, "high": middle[joined], "text": surname})
     return names
 
 
-def name_layers(x: Spec, y: Spec) -> list[Spec]:
-    """The layers of `reign_names`, a dataset `labels`, each joined to its number one by a stroke."""
+def _span(reign: Records) -> tuple[float, float]:
+    """The years of the start and the end of a reign."""
+    last = reign[-1]
+    end: float = last["end"] if "end" in last else last["year"]
+    return reign[0]["year"], end
+
+
+def name_layers(x: Spec, y: Spec, dataset: str = "labels", *, below: bool = False) -> list[Spec]:
+    """The layers of `reign_names`, a dataset, each joined to its bar by a stroke; `below`: names end at its height."""
     stroke = {"x": x, "y": y, "y2": {"field": "high"}}
+    look = {**vega.UPRIGHT, "align": "right"} if below else vega.UPRIGHT
+    kind = "stroke below" if below else "stroke"
     return [
-        vega.layer("labels", "rule", stroke, kind="stroke", color=vega.PALE, strokeWidth=0.6),
-        vega.layer("labels", "text", {"x": x, "y": y, "text": vega.name("text")}, **vega.UPRIGHT),
+        vega.layer(dataset, "rule", stroke, kind=kind, color=vega.PALE, strokeWidth=0.6),
+        vega.layer(dataset, "text", {"x": x, "y": y, "text": vega.name("text")}, **look),
     ]

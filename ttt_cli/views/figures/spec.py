@@ -96,7 +96,8 @@ def finish(
 ) -> Spec:
     """A complete figure of the layers that have records; lines of the subtitle are broken where they are too long."""
     subtitles = [subtitle] if isinstance(subtitle, str) else subtitle
-    wrapped = [line for text in subtitles for line in textwrap.wrap(text, _LINE, break_long_words=False)]
+    shown = [text.replace("+-", "±") for text in subtitles]
+    wrapped = [line for text in shown for line in textwrap.wrap(text, _LINE, break_long_words=False)]
     lines = wrapped[0] if len(wrapped) == 1 else wrapped
     drawn = {name: [*records] for name, records in datasets.items() if records}
     return {

@@ -101,14 +101,23 @@ class YearRanking:
 
 
 class YearRankings(NamedTuple):
-    """The ranking of every year in which anybody is eligible, and how probabilities were computed."""
+    """The ranking of every year in which anybody is eligible, and how probabilities were computed.
+
+    `covariances`: of the groups of skills that were asked for, None without a joint posterior.
+    """
 
     by_year: dict[int, YearRanking]
     remark: str
+    covariances: list[Array] | None = None
 
 
-def year_rankings(run: Run, limits: Eligible, people: People) -> YearRankings:
-    """The ranking of every year in which anybody is eligible."""
+def year_rankings(
+    run: Run, limits: Eligible, people: People, groups: Sequence[Sequence[tuple[str, int]]] = ()
+) -> YearRankings:
+    """The ranking of every year in which anybody is eligible, and covariances of groups of skills.
+
+    `groups`: player and period number of each skill; they share the factorisation of the joint posterior.
+    """
     columns = run.arrays(_RANKED.format(rows=limits.skills(run)))
     years, starts = np.unique(columns["year"], return_index=True)
     ends = [*starts[1:].tolist(), len(columns["year"])]
@@ -121,10 +130,15 @@ def year_rankings(run: Run, limits: Eligible, people: People) -> YearRankings:
         )  # fmt: skip
     if np.isnan(columns["sd"]).any() or not rankings:
         return YearRankings(rankings, "")
-    return _with_probabilities(run, rankings, people)
+    return _with_probabilities(run, rankings, people, groups)
 
 
-def _with_probabilities(run: Run, rankings: dict[int, YearRanking], people: People) -> YearRankings:
+def _with_probabilities(
+    run: Run,
+    rankings: dict[int, YearRanking],
+    people: People,
+    groups: Sequence[Sequence[tuple[str, int]]],
+) -> YearRankings:
     """The rankings with the probabilities of being the strongest; a single player has none."""
     contenders_of_years = []
     for ranking in rankings.values():
@@ -132,9 +146,9 @@ def _with_probabilities(run: Run, rankings: dict[int, YearRanking], people: Peop
         contenders_of_years.append(
             find_contenders(ranking.period_number, names, ranking.mean, ranking.sd, n_shown=CHANCES)
         )
-    probabilities = compute_probabilities(run, contenders_of_years, SEED)
+    probabilities = compute_probabilities(run, contenders_of_years, SEED, groups)
     by_year = dict(rankings)
     for (year, ranking), contenders in zip(rankings.items(), probabilities.periods, strict=True):
         if len(ranking.id) > 1:
             by_year[year] = replace(ranking, best=contenders.p[:CHANCES].tolist())
-    return YearRankings(by_year, probabilities.remark)
+    return YearRankings(by_year, probabilities.remark, probabilities.covariances)

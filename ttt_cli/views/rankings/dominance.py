@@ -81,6 +81,25 @@ class Leads(NamedTuple):
     method: str
 
 
+class LeadsWithoutSds(NamedTuple):
+    """Leads before their sds are computed: in periods, and of skills, one of each."""
+
+    in_periods: list[LeadInPeriod]
+    leads: list[Lead]
+
+    @property
+    def groups(self) -> list[list[tuple[str, int]]]:
+        """The skills of each lead."""
+        return [lead.skills for lead in self.leads]
+
+    def with_sds(self, sds: LeadSds) -> Leads:
+        """These leads with their sds."""
+        in_periods = [
+            in_period._replace(sd=sd) for in_period, sd in zip(self.in_periods, sds.sds, strict=True)
+        ]
+        return Leads(in_periods, sds.method)
+
+
 def lead_of(
     period_number: int,
     players: Sequence[str],
@@ -141,9 +160,9 @@ def _weights(skills: int) -> Array:
     return np.append(1.0, np.full(skills - 1, -1.0 / (skills - 1)))
 
 
-def largest_leads(run: Run, limits: Eligible, number: int | None) -> Leads:
+def largest_leads(run: Run, limits: Eligible, number: int | None) -> LeadsWithoutSds:
     """The `number` largest leads that players had in a period with games; `games` are those in all."""
-    return _leads(run, limits, _LARGEST_LEADS, [number])
+    return _find_leads(run, limits, _LARGEST_LEADS, [number])
 
 
 def leads_of(run: Run, limits: Eligible, players: Sequence[str], idle: str = "true") -> Leads:
@@ -153,26 +172,24 @@ def leads_of(run: Run, limits: Eligible, players: Sequence[str], idle: str = "tr
     """
     since = limits.since("period_number")
     with run:
-        return _leads(run, limits, _LEADS_OF_PLAYERS, [list(players)], idle=idle, since=since)
+        leads = _find_leads(run, limits, _LEADS_OF_PLAYERS, [list(players)], idle=idle, since=since)
+        return leads.with_sds(lead_sds(run, leads.leads))
 
 
-def _leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: str) -> Leads:
+def _find_leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: str) -> LeadsWithoutSds:
     query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST_OTHERS, **parts)
-    rows = run.select(query, values)[1]
-    leads: list[Lead | None] = []
-    for player, period_number, _, _, mean, sd, top in rows:
+    in_periods = []
+    leads = []
+    for player, period_number, period, games, mean, sd, top in run.select(query, values)[1]:
         group = [(player, mean, sd)]
         for rival in top:
             if rival["player"] != player:
                 group.append((rival["player"], rival["mean"], rival["sd"]))
         players, means, sds = zip(*group, strict=True)
-        leads.append(lead_of(period_number, players, means, sds, index=0))
-    lead_deviations, method = lead_sds(run, leads)
-    in_periods = [
-        LeadInPeriod(player, period_number, period, games, mean, mean_sd, lead.value, lead_sd)
-        for (player, period_number, period, games, mean, mean_sd, _), lead, lead_sd in zip(
-            rows, leads, lead_deviations, strict=True
-        )
-        if lead
-    ]
-    return Leads(in_periods, method)
+        lead = lead_of(period_number, players, means, sds, index=0)
+        if lead:
+            leads.append(lead)
+            in_periods.append(
+                LeadInPeriod(player, period_number, period, games, mean, sd, lead.value, sd=None)
+            )
+    return LeadsWithoutSds(in_periods, leads)

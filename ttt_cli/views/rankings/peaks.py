@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.columns import build_rows
@@ -12,6 +12,9 @@ from ttt_cli.views.rankings.eligible import Eligible, periods_of
 from ttt_cli.views.rankings.rows import BestYears, Peak
 from ttt_cli.views.rankings.title import title_lines
 from ttt_cli.views.rows import Rows
+
+if TYPE_CHECKING:
+    from ttt_cli.views.rankings.dominance import Leads
 
 _PEAKS: Final = """
 SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games, peak.games FROM (
@@ -64,22 +67,29 @@ def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean", leas
 
 def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
     """The `number` largest leads that players had in a period with games, with `PEAK_COLUMNS`."""
-    from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK, largest_leads
+    from ttt_cli.views.rankings.dominance import largest_leads, lead_sds
 
     with run:
-        leads, method = largest_leads(run, limits, number)
-        games_by_period = run.select(_GAMES, [[lead.player for lead in leads]])[1]
-        period_games = {(player, period): games for player, period, games in games_by_period}
-        dominant = [
-            Peak(
-                rank, lead.player, lead.period, None, lead.mean, lead.mean_sd, lead.games,
-                period_games[lead.player, lead.period], dominance=lead.lead, sd_dominance=lead.sd,
-            )
-            for rank, lead in enumerate(leads, 1)
-        ]  # fmt: skip
-        title = title_lines(run, limits, "The most dominant", DOMINANCE_REMARK.format(method))
-        rows = build_rows(run, PEAK_COLUMNS, dominant, title, "dominance")
-        return replace(rows, hidden=rows.hidden | {"period_games"})  # for which a terminal has no room
+        leads = largest_leads(run, limits, number)
+        return dominant_rows(run, limits, leads.with_sds(lead_sds(run, leads.leads)))
+
+
+def dominant_rows(run: Run, limits: Eligible, leads: Leads) -> Rows:
+    """The table of the largest leads, with `PEAK_COLUMNS`."""
+    from ttt_cli.views.rankings.dominance import DOMINANCE_REMARK
+
+    title = title_lines(run, limits, "The most dominant", DOMINANCE_REMARK.format(leads.method))
+    games_by_period = run.select(_GAMES, [[lead.player for lead in leads.leads]])[1]
+    period_games = {(player, period): games for player, period, games in games_by_period}
+    dominant = [
+        Peak(
+            rank, lead.player, lead.period, None, lead.mean, lead.mean_sd, lead.games,
+            period_games[lead.player, lead.period], dominance=lead.lead, sd_dominance=lead.sd,
+        )
+        for rank, lead in enumerate(leads.leads, 1)
+    ]  # fmt: skip
+    rows = build_rows(run, PEAK_COLUMNS, dominant, title, "dominance")
+    return replace(rows, hidden=rows.hidden | {"period_games"})  # for which a terminal has no room
 
 
 def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Rows:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -15,10 +17,13 @@ from ttt_cli.views.history.years import YearRankings, YearSkills, year_rankings,
 from ttt_cli.views.people import RunPeople
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
 from ttt_cli.views.published_ratings import PublishedRatings
+from ttt_cli.views.rankings.dominance import LeadInPeriod, Leads, largest_leads, lead_sds_from
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.links import PageLinks, event_links, player_links
 from ttt_cli.views.report.markup import text
 from ttt_cli.views.run import side_names
+
+MOST_DOMINANT: Final = 50  # players on the first page
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class Book:
     by year. `rankings`: of every year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML;
     last, a dash for no event. `event_numbers`: indices of events by title. `events_in`: the events of a year.
     `years`: those that have a page, from the first game to the last one with a game or a ranking. `sides`: labels
-    of the first side, the second side and neutral ground. `about`: what else is known of players.
+    of the first side, the second side and neutral ground. `about`: what else is known of players. `dominant`:
+    the `MOST_DOMINANT` largest leads.
     """
 
     run: Run
@@ -50,6 +56,12 @@ class Book:
     years: list[int]
     sides: list[str]
     about: RunPeople
+    dominant: Leads
+
+    @cached_property
+    def lead_of(self) -> dict[str, LeadInPeriod]:
+        """The largest lead of each of the most dominant players, by name."""
+        return {lead.player: lead for lead in self.dominant.leads}
 
 
 def make_book(
@@ -59,7 +71,8 @@ def make_book(
     people = read_people(run)
     played = played_games(run)
     skills = year_skills(run, people)
-    rankings = year_rankings(run, limits, people)
+    leads = largest_leads(run, limits, MOST_DOMINANT)
+    rankings = year_rankings(run, limits, people, leads.groups)
     events = find_events(played)
     events_in: dict[int, list[int]] = {}
     for index, event in enumerate(events.rows):
@@ -74,6 +87,7 @@ def make_book(
         years=_years(played, rankings),
         sides=_side_labels(run),
         about=RunPeople(run),
+        dominant=leads.with_sds(lead_sds_from(leads.leads, rankings.covariances)),
     )  # fmt: skip
 
 

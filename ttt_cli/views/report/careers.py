@@ -10,11 +10,11 @@ import numpy as np
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
+from ttt_cli.views.rankings.dominance import OTHERS
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 
 _RIVALS: Final = 3
-_CANDIDATES: Final = 12  # opponents of the most games, among whom rivals are chosen
 _LEAST_GAMES: Final = 3  # against a rival, and of an event among the best
 _BEST_EVENTS: Final = 8
 
@@ -38,7 +38,7 @@ def career_sentence(book: Book, player: int, sides: Sides) -> str:
     gain = points - float((sides.weight * sides.expected).sum())
     than = f"{abs(gain):.1f} {'more' if gain >= 0.0 else 'less'} than expected"
     score = f"Scored {markup.number(points)} of {markup.number(games)} points, {than}"
-    parts = [about[:1].upper() + about[1:], _highest_rank(book, player), score]
+    parts = [about[:1].upper() + about[1:], _highest_rank(book, player), _largest_lead(book, name), score]
     return " ".join([f"{part}." for part in parts if part])
 
 
@@ -64,6 +64,14 @@ def _highest_rank(book: Book, player: int) -> str:
     return f"{words}, with {mean} of {sum(chances) / len(chances):.2f}"
 
 
+def _largest_lead(book: Book, name: str) -> str:
+    """The dominance of one of the most dominant players; empty for others."""
+    lead = book.lead_of.get(name)
+    if lead is None:
+        return ""
+    return f"At most {markup.skill(lead.lead, lead.sd)} points ahead of the {OTHERS} best others, in {lead.period}"
+
+
 def spans_of(years: list[int]) -> list[YearsInARow]:
     """Ascending years as spans of years in a row."""
     starts = [years[0], *(year for before, year in pairwise(years) if year > before + 1)]
@@ -72,22 +80,17 @@ def spans_of(years: list[int]) -> list[YearsInARow]:
 
 
 def rivals(book: Book, player: int) -> list[list[Any]]:
-    """The strongest of the most frequent opponents: name, first year and means in the player's years.
+    """The frequent and strong opponents: surname, first year and means in the player's years.
 
-    The strongest in the year of the player's peak.
+    They were expected to score most points against the player.
     """
     totals = book.opponents.of(player)
     often = np.flatnonzero(totals.games >= _LEAST_GAMES)
-    order = often[np.lexsort((totals.opponent[often], -totals.games[often]))][:_CANDIDATES]
-    peak_year = int(book.people.rows[player].peak_period[:4])
-    skills = {
-        opponent: book.skills.mean_in(opponent, peak_year) or 0.0
-        for opponent in totals.opponent[order].tolist()
-    }
-    strongest = sorted(skills, key=lambda opponent: (-skills[opponent], opponent))[:_RIVALS]
+    expected_of_opponent = totals.games[often] - totals.expected[often]
+    order = often[np.lexsort((totals.opponent[often], -expected_of_opponent))][:_RIVALS]
     years = book.skills.of(player).year
     histories = []
-    for rival in strongest:
+    for rival in totals.opponent[order].tolist():
         history = book.skills.of(rival)
         together = (history.year >= years[0]) & (history.year <= years[-1])
         if together.any():

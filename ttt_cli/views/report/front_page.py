@@ -8,11 +8,13 @@ from ttt_cli.views.figures.kinds.leaders import LEAST_P_BEST_SHOWN, reigns_figur
 from ttt_cli.views.figures.spec import showable
 from ttt_cli.views.history.years import YearRanking
 from ttt_cli.views.rankings.leaders import reigns
-from ttt_cli.views.rankings.peaks import most_dominant, peaks
+from ttt_cli.views.rankings.peaks import dominant_rows, peaks
 from ttt_cli.views.rankings.rows import Leader
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
+from ttt_cli.views.report.highlights import highlights
 from ttt_cli.views.report.page import LATE, pictures
+from ttt_cli.views.report.record_page import RecordsByKind
 from ttt_cli.views.rows import Rows, finite
 from ttt_cli.views.run import scale_note
 
@@ -26,19 +28,19 @@ _HEADS: Final = {
 }  # fmt: skip
 
 
-def front_page(book: Book) -> str:
-    """Number ones, the greatest players, and links to the other pages."""
+def front_page(book: Book, records: RecordsByKind) -> str:
+    """Number ones, striking records, the greatest players, and links to the other pages."""
     run = book.run
     notes = [markup.part("warning", showable(markup.signs(line))) for line in run.meta.notes]
     late = "" if run.meta.converged else markup.part("warning", LATE)
     games = f'<dl class="cards">{markup.part("game_cards", run.meta)}</dl>'
     model = f'<dl class="cards">{markup.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
-    number_ones = markup.section("Number ones", _number_ones(book)) if book.rankings.by_year else ""
-    rankings = (most_dominant(run, book.limits, _SHOWN), peaks(run, book.limits, _SHOWN))
+    rankings = (dominant_rows(run, book.limits, book.dominant), peaks(run, book.limits, _SHOWN))
+    striking = markup.section("Highlights", highlights(book, records))
     greatest = [markup.section(rows.title[0], _table(book, rows)) for rows in rankings if rows.rows]
     years = "".join(f"<li>{markup.link(f'years/{year}.html', str(year))}" for year in book.years)
     return markup.page(
-        book.title, book.title, late, games, number_ones, *greatest,
+        book.title, book.title, late, games, *_number_ones(book, striking), *greatest,
         *(markup.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
         markup.section("Published ratings", markup.part("published_ratings", book.published) if book.published else ""),
         markup.section("Years", f'<ul class="years">{years}</ul>'),
@@ -47,11 +49,13 @@ def front_page(book: Book) -> str:
     )  # fmt: skip
 
 
-def _number_ones(book: Book) -> str:
-    """Every reign: mean and least probability of being the strongest over its years, skill in the best of them.
+def _number_ones(book: Book, striking: str) -> list[str]:
+    """Sections: a picture of all years if there are two or more, `striking` records, and every reign.
 
-    Above the table a picture of all years, if there are two or more.
+    Of a reign mean and least probability of being the strongest over its years, and the skill in the best of them.
     """
+    if not book.rankings.by_year:
+        return [striking]
     links = book.player_pages.links("players/")
     leaders = [
         _leader(book, year, ranking)
@@ -77,12 +81,13 @@ def _number_ones(book: Book) -> str:
     notes = [markup.note(words) for words in (limits, book.limits.left_out(book.run), book.rankings.remark)]
     listed = markup.table("number ones", table) + "".join(notes)
     if len(leaders) < 2:
-        return listed
+        return [markup.section("Number ones", listed), striking]
     span = f"{leaders[0].period} to {leaders[-1].period}"
     longest = max(all_reigns, key=lambda reign: len(reign.leaders)).first.player
     spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
-    figure = markup.figure(spec, "reigns", height=420, width=1000)
-    return f"<div class=scroll>{figure}</div>{markup.note(BELOW if book.rankings.remark else '')}{listed}"
+    figure = markup.figure(spec, "reigns", height=500, width=1000)
+    picture = f"<div class=scroll>{figure}</div>{markup.note(BELOW if book.rankings.remark else '')}"
+    return [markup.section("Number ones", picture), striking, markup.section("All number ones", listed)]
 
 
 def _leader(book: Book, year: int, ranking: YearRanking) -> Leader:

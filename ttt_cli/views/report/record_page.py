@@ -12,18 +12,28 @@ from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 
 _LISTED: Final = 10  # records of a kind
+RecordsByKind = dict[str, list[Record]]
 
 
-def record_page(book: Book) -> str:
-    """The page of all kinds of records, with links to them at its top."""
+def find_records(book: Book) -> RecordsByKind:
+    """The first records of every kind."""
+    source = _source(book)
+    return {name: kind.find(source) for name, kind in RECORDS.items()}
+
+
+def _source(book: Book) -> RecordSource:
     data = EventData(book.played, book.events)
-    source = RecordSource(book.run, book.limits, number=_LISTED, already_read=data)
+    return RecordSource(book.run, book.limits, number=_LISTED, already_read=data)
+
+
+def record_page(book: Book, records: RecordsByKind) -> str:
+    """The page of all kinds of records, with links to them at its top."""
+    source = _source(book)
     sections = {}
-    for kind in RECORDS.values():
-        records = kind.find(source)
-        if records:
+    for name, kind in RECORDS.items():
+        if records[name]:
             heading = title_of_kind(source, kind)
-            table = _table(book, heading, kind.columns, records)
+            table = _table(book, heading, kind.columns, records[name])
             sections[heading] = table + markup.note(who_counts(source, kind))
     links = "".join(f"<li>{markup.link(f'#{markup.anchor(heading)}', heading)}" for heading in sections)
     content = [markup.section(heading, html) for heading, html in sections.items()]
@@ -37,9 +47,9 @@ def _table(book: Book, name: str, columns: tuple[Column[Record], ...], records: 
     for column in columns:
         values = column.values(book.run, records)
         if column in (PLAYER, OPPONENT):
-            table[column.name] = [_person(book, name) for name in values]
+            table[column.name] = [player_link(book, name) for name in values]
         elif column is EVENT:
-            table[column.name] = [_event(book, title) for title in values]
+            table[column.name] = [event_link(book, title) for title in values]
         elif all(isinstance(value, int | float | None) for value in values):
             table[f"#{column.name}"] = [_number(value, column.decimals) for value in values]
         else:
@@ -48,13 +58,13 @@ def _table(book: Book, name: str, columns: tuple[Column[Record], ...], records: 
     return markup.table(name, table)
 
 
-def _person(book: Book, name: str) -> str:
+def player_link(book: Book, name: str) -> str:
     """A link to the page of a player; several winners of an event are a text."""
     number = book.people.number.get(name)
     return markup.text(name) if number is None else book.player_pages.links("players/")[number]
 
 
-def _event(book: Book, title: str | None) -> str:
+def event_link(book: Book, title: str | None) -> str:
     """A link to the page of an event by its title."""
     index = book.event_numbers.get(title or "")
     if index is None:

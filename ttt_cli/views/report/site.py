@@ -18,7 +18,7 @@ from ttt_cli.views.report.folder import new_folder
 from ttt_cli.views.report.front_page import front_page
 from ttt_cli.views.report.lists import event_lists, player_lists, year_list
 from ttt_cli.views.report.player_pages import player_subject
-from ttt_cli.views.report.record_page import record_page
+from ttt_cli.views.report.record_page import find_records, record_page
 from ttt_cli.views.report.subjects import Subject, subject_pages
 from ttt_cli.views.report.year_pages import year_page
 
@@ -85,9 +85,10 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield "compare.js", markup.assets(*_COMPARE)
     yield "compare.html", compare_page(book)
     yield from history_scripts(book)
-    yield "index.html", front_page(book)
+    records = find_records(book)
+    yield "index.html", front_page(book, records)
     yield "years.html", year_list(book)
-    yield "records.html", record_page(book)
+    yield "records.html", record_page(book, records)
     yield from player_lists(book)
     yield from event_lists(book)
     for year in book.years:

@@ -9,7 +9,7 @@ from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import drawn_when_idle
-from ttt_cli.views.figures.reign_names import name_layers, reign_names
+from ttt_cli.views.figures.reign_names import name_layers, reign_names, reigns_of
 from ttt_cli.views.figures.spec import Records, Spec
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import NumberOne, number_ones
@@ -64,7 +64,7 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     subtitle = run.name if certain else f"{run.name} · band: one sd to either side"
     if limits.words():
         subtitle += f" · eligible: {limits.words()}"
-    labels = reign_names(firsts, first, last, high)
+    labels = reign_names(reigns_of(firsts), first, last, high)
     datasets = {"firsts": [] if certain else firsts, "lines": lines, "labels": labels}
     return vega.finish(layers, datasets, f"The top {count} through time", subtitle)
 

@@ -96,7 +96,8 @@ function marks({ name, mark, encoding }, rows, x, y, colours) {
     }
     if (mark.type === "text") {
       const turned = mark.angle ? { transform: `translate(${xOf(row) + 4} ${yOf(row)})rotate(-90)` } : { x: xOf(row), y: yOf(row) + 4 };
-      return shape("text", { class: "name", ...turned, style: `fill: ${paint(row)}` }, row[field("text")]);
+      const anchor = mark.align === "right" ? { "text-anchor": "end" } : {};
+      return shape("text", { class: "name", ...turned, ...anchor, style: `fill: ${paint(row)}` }, row[field("text")]);
     }
     const size = Math.sqrt(mark.size / Math.PI);
     return shape("circle", { ...look(row), cx: xOf(row).toFixed(1), cy: yOf(row).toFixed(1), r: size.toFixed(1), fill: paint(row), ...(mark.stroke ? { stroke: mark.stroke } : {}) }, ...told(row));
