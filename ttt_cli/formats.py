@@ -51,4 +51,18 @@ FORMATS: Final = (
         begins=re.compile(b"PAR1"),
         binary=True,
     ),
+    Format(
+        "trf",
+        f"{_READING}.trf:read_trf",
+        (".trf", ".trfx"),
+        begins=re.compile(
+            rb"(?:\s|###[^\n]*\n)*+(?:001|012|022|032|042|052|062|072|082|092|102|112|122|132|XX[A-Z]) "
+        ),
+    ),
+    Format(
+        "crosstable",
+        f"{_READING}.crosstables:read_crosstables",
+        (".crosstable", ".xtable"),
+        begins=re.compile(rb"\s*(?i:event|site|date|round)[ \t]*:[^\n,;\t|]*\n"),
+    ),
 )

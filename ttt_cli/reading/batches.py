@@ -131,11 +131,11 @@ class TextRecords:
         """Report a line that is no record; it is counted as a bad row."""
         self._rejects.append(Note(line, BAD_ROW, text, DROPPED))
 
-    def table(self) -> Table:
-        """The table of all records."""
+    def table(self, **layout: Any) -> Table:
+        """The table of all records; `layout`: further fields of its `Layout`."""
         names = dict.fromkeys([*USUAL, *(name for record in self._records for name in record)])
         columns = {name: [record.get(name, "") for record in self._records] for name in names}
-        return text_table(self._lines, columns, self._rejects)
+        return text_table(self._lines, columns, self._rejects, **layout)
 
 
 class _BatchArrays(NamedTuple):

@@ -14,7 +14,8 @@ PACKED_SUFFIXES: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 # Readable or not
 ARCHIVE_SUFFIXES: Final = frozenset({".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"})
 _READ_FORMATS: Final = (
-    "games are read from PGN, CSV or TSV, JSONL and Parquet, also packed with gzip, bzip2, xz or zstd"
+    "games are read from PGN, CSV or TSV, JSONL, Parquet, TRF and crosstables, also packed with gzip, bzip2, xz or "
+    "zstd"
 )
 _UNPACK: Final = f"unpack or convert it first; {_READ_FORMATS}"
 # How office documents, which are zip archives, begin.
