@@ -206,6 +206,12 @@ class DataConfig(ConfigSection):
         "spellings of one name: clean: blanks, dots, titles; folded: also case and accents; "
         "full: also First Last beside Last, First",
     )
+    team_separator: str | None = key(
+        None,
+        'what joins the members of a team in a name, as " / " in `A / B`, for models of teams; null: a name is one '
+        "player's, teams are in columns white_1, white_2 ...",
+        min_length=1,
+    )
     aliases: str | None = key(None, "file of further spellings: main,synonym,...")
     people: str | None = key(
         None, "table of people, CSV or Parquet: name,born,died,sex,federation,title and any other column"

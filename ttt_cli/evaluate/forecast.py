@@ -25,8 +25,8 @@ from ttt_cli.inference.covariates import find_terms, with_computed, with_points
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
 from ttt_cli.inference.params import Params
+from ttt_cli.inference.sides import sides_as_players
 from ttt_cli.inference.solver import rough_enough
-from ttt_cli.inference.sums import sides_as_players
 from ttt_cli.inference.victory import find_steps
 from ttt_cli.periods import numbers_within
 from ttt_cli.runs.run import Run

@@ -32,8 +32,16 @@ from ttt_cli.games.table import (
     game_columns,
     games_from_columns,
     no_texts,
+    none_of,
     without_unused_texts,
 )
+from ttt_cli.games.team_mentions import (
+    find_team_mentions,
+    has_player_twice,
+    identified_teams,
+    without_teams,
+)
+from ttt_cli.games.teams import Teams
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn, Codes, concatenated, counts_of, has_stride_0, spread
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
@@ -60,6 +68,8 @@ class SharedByRecords(NamedTuple):
     """
 
     identified: Identified
+    team_of_mention: Codes  # (mentions,), numbers of teams, 0 for players
+    teams: Teams
     player_classes: PlayerClasses
     name_of_mention: Codes  # (mentions,), numbers of names as written
     written: tuple[str, ...]  # the name of each mention
@@ -119,7 +129,7 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     report = account(collected, dropped, noticed, same_player, joined)
     people = joined.table if joined else NO_PEOPLE
     return games_from_columns(
-        columns, identified.players, report, identified.spellings, people, collected.storage
+        columns, identified.players, report, identified.spellings, people, collected.storage, shared.teams
     )
 
 
@@ -139,9 +149,11 @@ def share_names(collected: Collected) -> SharedByRecords:
     texts: dict[str, Sequence[str]] = {
         name: tuple(dictionary.values) for name, dictionary in dictionaries.columns.items()
     }
+    team_mentions = find_team_mentions(dictionaries.names, mentions)
+    of_players = team_mentions.mentions if team_mentions else mentions
     identified = identify(
         dictionaries.names,
-        mentions,
+        of_players,
         collected.data.names,
         collected.aliases,
         ids=texts["white_id"],  # of both sides, in one dictionary
@@ -149,13 +161,16 @@ def share_names(collected: Collected) -> SharedByRecords:
     )
     is_player = identified.player != NOBODY
     n_records = np.bincount(
-        identified.player[is_player], mentions.times[is_player], len(identified.players)
+        identified.player[is_player], of_players.times[is_player], len(identified.players)
     ).astype(np.int64)
+    with_teams = identified_teams(team_mentions, identified) if team_mentions else without_teams(identified)
     texts["category"] = category_names(collected.data, texts.get(CATEGORY_WRITTEN, ()))
     texts["date"] = tuple(text for text, _, _ in dictionaries.dates.values)
     texts["result"] = tuple(text for text, _ in dictionaries.results.values)
     return SharedByRecords(
-        identified=identified,
+        identified=with_teams.identified,
+        team_of_mention=with_teams.team_of_mention,
+        teams=with_teams.teams,
         player_classes=classify_players(identified.players, collected.data, n_records, collected.n_computers),
         name_of_mention=mentions.name,
         written=tuple(dictionaries.names.values[name] for name in mentions.name.tolist()),
@@ -240,6 +255,9 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         players=shared.identified.players,
         white=spread(shared.identified.player, mentions.white),
         black=spread(shared.identified.player, mentions.black),
+        white_team=_teams_of(shared, mentions.white),
+        black_team=_teams_of(shared, mentions.black),
+        teams=shared.teams,
         weight=column("weight"),
         offset=column("offset"),
         neutral=column("neutral"),
@@ -256,6 +274,13 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         category = categories_of(records, texts[CATEGORY_WRITTEN], collected.data, names)
         records = replace(records, category=category)
     return LoadedRecords(records, mentions)
+
+
+def _teams_of(shared: SharedByRecords, mention: Codes) -> Ids:
+    """The team of each record's side, (records,), by its mention; of stride 0 where there are no teams."""
+    if len(shared.teams) == 1:
+        return none_of(len(mention))
+    return shared.team_of_mention[mention].astype(np.int32)
 
 
 def _covariates_of(
@@ -290,7 +315,9 @@ def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan
     loaded = load(collected, shared, span)
     records = loaded.records
     was_used = records.reject_code == 0
-    is_same_player = was_used & (records.white == records.black)
+    is_same_player = was_used & has_player_twice(
+        records.white, records.black, records.white_team, records.black_team, records.teams
+    )
     problems = _same_player_problems(collected, shared, loaded, is_same_player)
     del loaded  # and the mentions
     candidates = _candidates(records, is_same_player, compact_texts=span is not None)

@@ -9,6 +9,7 @@ import numpy as np
 from ttt_cli.games.names import BYES, UNUSUAL, clean_name, not_a_player, preselect
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import Dictionary
+from ttt_cli.reading.members import is_team_text, members_of, text_of
 from ttt_cli.reading.results import NO_TALLY, Tally
 from ttt_cli.support.arrays import Array, Ids
 
@@ -19,12 +20,14 @@ _LONGEST_NAME: Final = 1000  # characters
 class NameDictionary(Dictionary[str]):
     """Names as written. `cleaned` is the player's name, `reject_code` why a text is not a player (0 if it is one).
 
-    `clean`: they were cleaned in an earlier reading. `keep_byes`: `BYE` and the like are players.
+    `clean`: they were cleaned in an earlier reading. `keep_byes`: `BYE` and the like are players. `has_teams`: whether
+    any name has the members of a team (`reading.members`).
     """
 
     def __init__(self, *, clean: bool = False, keep_byes: bool = False) -> None:
         self._clean = clean
         self._keep_byes = keep_byes
+        self.has_teams = False
         self.cleaned: list[str] = []
         self.reject_code = array("b")
         super().__init__("")
@@ -47,9 +50,17 @@ class NameDictionary(Dictionary[str]):
             new_names[index] = new_names[index][:_LONGEST_NAME]
             self.cleaned[n_before + index] = new_names[index]
         for index in preselect(UNUSUAL, new_names):
-            name = clean_name(new_names[index])
-            self.cleaned[n_before + index] = name
-            reason = not_a_player(name)
+            name = new_names[index]
+            if is_team_text(name):
+                self.has_teams = True
+                members = [(clean_name(member), share) for member, share in members_of(name)]
+                self.cleaned[n_before + index] = text_of(members)
+                reasons_of_members = [not_a_player(member) for member, _ in members]
+                reason = next((reason for reason in reasons_of_members if reason is not None), None)
+            else:
+                name = clean_name(name)
+                self.cleaned[n_before + index] = name
+                reason = not_a_player(name)
             if reason is not None and not (reason == reasons.FORFEIT and self._keep_byes):
                 self.reject_code[n_before + index] = reasons.REJECT_CODE[reason]
         if not self._keep_byes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
@@ -23,6 +24,8 @@ from ttt_cli.games.table import (
     none_of,
     years_of,
 )
+from ttt_cli.games.team_mentions import has_player_twice
+from ttt_cli.games.teams import Teams, joined_teams
 from ttt_cli.reading.people import read_people
 from ttt_cli.reading.reports import (
     DROPPED,
@@ -34,7 +37,7 @@ from ttt_cli.reading.reports import (
     Problem,
     ReadReport,
 )
-from ttt_cli.support.arrays import Mask, Places
+from ttt_cli.support.arrays import Ids, Mask, Places
 
 _DEFAULT: Final = DataConfig()
 
@@ -60,7 +63,10 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     """
     united = unite(old, new, data)
     rows = JoinedRows.of(united.columns, n_old=len(old), n_old_files=len(old.report.files))
-    same_player = rows.columns.white == rows.columns.black
+    columns = rows.columns
+    same_player = has_player_twice(
+        columns.white, columns.black, columns.white_team, columns.black_team, united.teams
+    )
     repeated = find_repeats(rows) & ~same_player
     dedupe = data.filter.dedupe
 
@@ -87,7 +93,9 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
 
     used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
     used = used[np.argsort(rows.columns.date[used], kind="stable")]
-    games = games_from_columns(rows.columns.take(used), united.players, report, spellings, people)
+    games = games_from_columns(
+        rows.columns.take(used), united.players, report, spellings, people, teams=united.teams
+    )
     added = games.columns.take(rows.is_new[used])
     added = added._replace(source_file=added.source_file - np.int32(len(old.report.files)))
     return Extended(
@@ -95,6 +103,7 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
         added=Games(
             **added._asdict(),
             players=games.players,
+            teams=games.teams,
             report=new_report,
             spellings=united.new_spellings,
             people=games.people,
@@ -120,6 +129,7 @@ class United(NamedTuple):
     columns: (
         GameColumns  # the old games, then the new ones; the files of the new ones after those of the old ones
     )
+    teams: Teams
     players: tuple[str, ...]
     old_spellings: tuple[tuple[str, str], ...]
     new_spellings: tuple[tuple[str, str], ...]
@@ -132,20 +142,26 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     old_names = dictionary.numbers_of(old.players)
     new_names = dictionary.numbers_of(new.players)
     date = np.concatenate([old.date, new.date])
+    # members of teams are mentioned, too, behind the sides of games
+    teams = joined_teams(old.teams, new.teams)
+    members = np.concatenate([old_names[old.teams.player], new_names[new.teams.player]])
     names = SideColumns(
-        white=np.concatenate([old_names[old.white], new_names[new.white]]),
-        black=np.concatenate([old_names[old.black], new_names[new.black]]),
+        white=np.concatenate([old_names[old.white], new_names[new.white], members]),
+        black=np.concatenate([old_names[old.black], new_names[new.black], members]),
     )
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-    years = years_of(date) if aliases.by_years else None
+    years = _years_of_mentions(date, old, new) if aliases.by_years else None
     distinct = find_mentions(names, len(dictionary.values), years=years)
     identified = identify(dictionary, distinct.mentions, data.names, aliases)
     n_old_files = np.int32(len(old.report.files))
+    player = identified.player[distinct.sides.white].astype(np.int32)
+    black = identified.player[distinct.sides.black].astype(np.int32)
+    n_old_teams = np.int32(len(old.teams) - 1)
     columns = GameColumns(
         date=date,
         date_precision=np.concatenate([old.date_precision, new.date_precision]),
-        white=identified.player[distinct.sides.white].astype(np.int32),
-        black=identified.player[distinct.sides.black].astype(np.int32),
+        white=player[: len(date)],
+        black=black[: len(date)],
         outcome=np.concatenate([old.outcome, new.outcome]),
         weight=np.concatenate([old.weight, new.weight]),
         offset=np.concatenate([old.offset, new.offset]),
@@ -153,9 +169,9 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         source_line=np.concatenate([old.source_line, new.source_line]),
         neutral=np.concatenate([old.neutral, new.neutral]),
         victory_margin=np.concatenate([old.victory_margin, new.victory_margin]),
-        white_team=none_of(len(date)),
-        black_team=none_of(len(date)),
-        race=none_of(len(date)),
+        white_team=_joined_numbers(old.white_team, new.white_team, n_old_teams),
+        black_team=_joined_numbers(old.black_team, new.black_team, n_old_teams),
+        race=_joined_numbers(old.race, new.race, np.int32(old.race.max(initial=0))),
         event=joined(old.event, new.event),
         site=joined(old.site, new.site),
         round=joined(old.round, new.round),
@@ -166,11 +182,31 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     player_of = {spelling: player for player, spelling in identified.spellings}
     return United(
         columns,
+        replace(teams, player=player[len(date) :]),
         identified.players,
         old_spellings=_with_present_names(old.spellings, player_of),
         new_spellings=_with_present_names((*new.spellings, *identified.spellings), player_of),
         aliases=aliases,
     )
+
+
+def _joined_numbers(old: Ids, new: Ids, n_old: np.int32) -> Ids:
+    """Numbers of teams or orders of finish of old and new games; those of new ones come after so many old ones."""
+    if not old.any() and not new.any():
+        return none_of(len(old) + len(new))
+    return np.concatenate([old, np.where(new > 0, new + n_old, np.int32(0))])
+
+
+def _years_of_mentions(date: Ids, old: Games, new: Games) -> NDArray[np.int16]:
+    """The year of each game; then that of the first game of the team of each member."""
+    years = years_of(date)
+    of_teams = []
+    for games in (old, new):
+        first = np.zeros(len(games.teams), np.int64)
+        for team in (games.white_team[::-1], games.black_team[::-1]):
+            first[team] = np.arange(len(games))[::-1]
+        of_teams.append(years_of(games.date)[first[games.teams.team_of_member]])
+    return np.concatenate([years, *of_teams])
 
 
 def _with_present_names(
@@ -231,6 +267,8 @@ def find_repeats(rows: JoinedRows) -> Mask:
     is_exact = columns.date_precision == PRECISION_DAY
     new_dates = columns.date[rows.is_new]
     may_repeat = is_exact & ~(is_of_match & rows.is_new) & np.isin(columns.date, new_dates)
+    # teams are not compared
+    may_repeat &= (columns.white_team == 0) & (columns.black_team == 0) & (columns.race == 0)
     candidates = np.flatnonzero(may_repeat)
     keys = [
         column[candidates]

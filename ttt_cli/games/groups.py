@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.games.lineup import further_members, meetings
 from ttt_cli.games.names import name_keys
 from ttt_cli.games.table import Games, years_of
 from ttt_cli.reading.columns import Dictionary
@@ -82,7 +83,8 @@ def label_groups(white: Ids, black: Ids, n_players: int, storage: ArrayStorage =
 def find_groups(games: Games) -> Groups:
     """The groups of the players of these games."""
     careers = careers_of(games)
-    label = label_groups(games.white, games.black, len(games.players), games.storage)
+    met = meetings(games)
+    label = label_groups(met.white, met.black, len(games.players), games.storage)
     by_games = np.lexsort((-careers.games, label))
     n_players = np.bincount(label)
     start = np.cumsum(n_players) - n_players
@@ -130,12 +132,13 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
     from scipy.sparse import csr_array
 
     n = len(games.players)
-    ends = np.concatenate([games.white, games.black]), np.concatenate([games.black, games.white])
-    games_of_pairs = csr_array((np.ones(2 * len(games), np.int64), ends), shape=(n, n))
+    met = meetings(games)
+    ends = np.concatenate([met.white, met.black]), np.concatenate([met.black, met.white])
+    games_of_pairs = csr_array((np.ones(2 * len(met.white), np.int64), ends), shape=(n, n))
     n_games: Places = games_of_pairs.sum(axis=1)
     start = games_of_pairs.indptr.astype(np.int64)
     neighbour = games_of_pairs.indices.astype(np.int32)
-    label = label_groups(games.white, games.black, n)
+    label = label_groups(met.white, met.black, n)
     by_games = np.lexsort((-n_games, label))
     roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
     tree = _walk(start, neighbour, roots)
@@ -235,6 +238,13 @@ def careers_of(games: Games) -> Careers:
             first_day = np.minimum(first_day, days.first)
             last_day = np.maximum(last_day, days.last)
             n_games += np.bincount(player, minlength=n)
+    if len(games.teams) > 1:
+        further = further_members(games)
+        n_games += np.bincount(further.player, minlength=n)
+        order = np.argsort(further.game, kind="stable")
+        days = _first_and_last(further.player[order], games.date[further.game[order]], n)
+        first_day = np.minimum(first_day, days.first)
+        last_day = np.maximum(last_day, days.last)
     first_year = years_of(first_day).astype(np.int32)
     last_year = years_of(last_day).astype(np.int32)
     return Careers(games.players, n_games, first_year, last_year)

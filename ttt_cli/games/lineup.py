@@ -154,6 +154,57 @@ def _side_of_rows(games: Games, first_player: Ids, team: Ids, number: Places) ->
     return _SideOfRows(player, share, number < size)
 
 
+class FurtherMembers(NamedTuple):
+    """Members of teams but the first, who stand in `Games.white` or `Games.black`; (members,) each.
+
+    | name | |
+    |---|---|
+    | game | row of the game |
+    | is_black | whether the member is on Black's side |
+    | player | |
+    """
+
+    game: Places
+    is_black: Mask
+    player: Ids
+
+
+def further_members(games: Games) -> FurtherMembers:
+    """The members of teams but the first: White's of all games, then Black's."""
+    teams = games.teams
+    parts = []
+    for is_black, team in enumerate((games.white_team, games.black_team)):
+        with_team = np.flatnonzero(team)
+        first = teams.start[team[with_team]] + 1
+        count = teams.size[team[with_team]] - 1
+        game = np.repeat(with_team, count)
+        number = np.arange(len(game)) - np.repeat(np.cumsum(count) - count, count)
+        player = teams.player[np.repeat(first, count) + number]
+        parts.append(FurtherMembers(game, np.full(len(game), bool(is_black)), player))
+    white, black = parts
+    return FurtherMembers(
+        np.concatenate([white.game, black.game]),
+        np.concatenate([white.is_black, black.is_black]),
+        np.concatenate([white.player, black.player]),
+    )
+
+
+class Meetings(NamedTuple):
+    """Pairs of players who met in a game, (meetings,) each."""
+
+    white: Ids
+    black: Ids
+
+
+def meetings(games: Games) -> Meetings:
+    """Pairs that link all players of a game: the first ones of both sides, and further members with the other side."""
+    if len(games.teams) == 1:
+        return Meetings(games.white, games.black)
+    further = further_members(games)
+    opponent = np.where(further.is_black, games.white[further.game], games.black[further.game])
+    return Meetings(np.concatenate([games.white, further.player]), np.concatenate([games.black, opponent]))
+
+
 def members_in(lineup: Lineup, white_node: Ids, black_node: Ids) -> Members | None:
     """Members of sides with their nodes; `white_node` and `black_node` (rows,) are those of the lineup."""
     if lineup.of_members is None:

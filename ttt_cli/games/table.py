@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import NO_PEOPLE, PeopleTable
-from ttt_cli.games.teams import NO_TEAM, NO_TEAMS, Teams
+from ttt_cli.games.teams import NO_TEAM, NO_TEAMS, Teams, without_unused_teams
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, rows_of_column, spread
 from ttt_cli.reading.reports import (
     TEXT_COLUMNS,
@@ -379,7 +379,7 @@ class Records:
     | tally | (distinct results, 3) | numbers of games that White lost, drew and won |
     | players | | all names united |
     | white, black | | indices of `players`, -1 where nobody is named |
-    | weight, offset, neutral, victory_margin | | as in `Games` |
+    | weight, offset, neutral, victory_margin, white_team, black_team, teams | | as in `Games` |
     | computer | | whether a side is a program by its type or title |
     | moves | | a hash of the moves, 0 where they are not known |
     | reject_code | | 0 for a record that is used, else 1 + the index in DROP_REASONS |
@@ -418,6 +418,9 @@ class Records:
     computer: NDArray[np.bool_]
     moves: NDArray[np.int64]
     reject_code: NDArray[np.int8]
+    white_team: NDArray[np.int32]
+    black_team: NDArray[np.int32]
+    teams: Teams = NO_TEAMS
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
     spellings: tuple[tuple[str, str], ...] = ()
@@ -477,7 +480,9 @@ def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
 def games_of(records: Records) -> Games:
     """The games of the records that are used, by date, then as read; players are those who have games."""
     columns = game_columns(records)
-    return games_from_columns(columns, records.players, records.report, records.spellings, records.people)
+    return games_from_columns(
+        columns, records.players, records.report, records.spellings, records.people, teams=records.teams
+    )
 
 
 def game_columns(records: Records) -> GameColumns:
@@ -510,8 +515,8 @@ def game_columns(records: Records) -> GameColumns:
         source_line=records.line[rows].astype(np.int64),
         neutral=rows_of_column(records.neutral, rows),
         victory_margin=rows_of_column(records.victory_margin, rows),
-        white_team=none_of(len(rows)),
-        black_team=none_of(len(rows)),
+        white_team=rows_of_column(records.white_team, rows),
+        black_team=rows_of_column(records.black_team, rows),
         race=none_of(len(rows)),
         event=texts_of_rows(records.event, rows),
         site=texts_of_rows(records.site, rows),
@@ -563,17 +568,24 @@ def games_from_columns(
     spellings: Sequence[tuple[str, str]],
     people: PeopleTable = NO_PEOPLE,
     storage: ArrayStorage = MEMORY,
+    teams: Teams = NO_TEAMS,
 ) -> Games:
     """The table of games with these columns (as `game_columns` makes them), which lie in `storage`.
 
-    Its players are those of `players` who have games: `white` and `black` are renumbered in place to these.
+    Its players are those of `players` who have games: `white`, `black` and the `teams` are renumbered to these, the
+    first two in place. Its teams are those of games.
     """
+    if len(teams) > 1:
+        used_teams = without_unused_teams(teams, columns.white_team, columns.black_team)
+        teams = used_teams.teams
+        columns = columns._replace(white_team=used_teams.white, black_team=used_teams.black)
     white = columns.white
     black = columns.black
     has_games = np.zeros(len(players), np.bool_)
     for rows in storage.parts(len(white)):
         has_games[white[rows]] = True
         has_games[black[rows]] = True
+    has_games[teams.player] = True
     new_number = (np.cumsum(has_games) - 1).astype(np.int32)
     for rows in storage.parts(len(white)):
         white[rows] = new_number[white[rows]]
@@ -584,6 +596,7 @@ def games_from_columns(
     return Games(
         **columns._asdict(),
         players=names,
+        teams=teams.of_players(new_number),
         report=report,
         spellings=tuple(sorted(spellings_here)),
         people=people.only(names),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,15 +97,22 @@ def joined_teams(first: Teams, second: Teams) -> Teams:
     )
 
 
-def without_unused_teams(teams: Teams, *columns: NDArray[np.integer]) -> tuple[Teams, list[Ids]]:
-    """Those teams that occur in columns of their numbers, and the columns with new numbers of them."""
+class UsedTeams(NamedTuple):
+    """Teams that occur in columns, and these with new numbers of them."""
+
+    teams: Teams
+    white: Ids
+    black: Ids
+
+
+def without_unused_teams(teams: Teams, white: Ids, black: Ids) -> UsedTeams:
+    """The teams that occur in the columns of sides, and these columns."""
     is_used = np.zeros(len(teams), np.bool_)
     is_used[NO_TEAM] = True
-    for column in columns:
-        is_used[column] = True
+    is_used[white] = True
+    is_used[black] = True
     number = (np.cumsum(is_used) - 1).astype(np.int32)
     of_used: Mask = is_used[teams.team_of_member]
-    size = teams.size[is_used]
-    start = np.append(0, np.cumsum(size)).astype(np.int64)
+    start = np.append(0, np.cumsum(teams.size[is_used])).astype(np.int64)
     used = Teams(start, teams.player[of_used], teams.share[of_used])
-    return used, [number[column] for column in columns]
+    return UsedTeams(used, number[white], number[black])

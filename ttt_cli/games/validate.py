@@ -28,6 +28,7 @@ from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note, pairs_in
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
 from ttt_cli.reading.dates import day_words, parse_dates
+from ttt_cli.reading.members import joined_by_separator
 from ttt_cli.reading.results import (
     Outcome,
     Written,
@@ -126,7 +127,10 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     with the same line are reported in the order in which they are found.
     """
     findings = Findings(len(records))
-    names = dictionaries.names.numbers_of([text.strip() for text in records.distinct("whites")])
+    written = [text.strip() for text in records.distinct("whites")]
+    if data.team_separator is not None:
+        written = [joined_by_separator(text, data.team_separator) for text in written]
+    names = dictionaries.names.numbers_of(written)
     dates = read_dates(records, dictionaries, data, findings)
     margins = read_margins(records, data)
     results = read_results(records, dictionaries, data.match_cap, findings)

@@ -168,6 +168,8 @@ def _without_influence(run: Run) -> str | None:
         return f"the model {run.meta.model}"
     if run.categories:
         return "offsets of categories"
+    if run.has_sums:
+        return "teams and orders of finish"
     return "margins of victory" if any(name.startswith("margin_steps") for name in run.meta.params) else None
 
 

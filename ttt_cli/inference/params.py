@@ -12,6 +12,7 @@ from ttt_cli.config.margin_steps import StepSettings
 from ttt_cli.config.offsets import OffsetKey, OffsetSettings, offset_key
 from ttt_cli.config.schema import ConfigSection, key
 from ttt_cli.fitted import Kind
+from ttt_cli.inference.sides import TeamSkill
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -128,7 +129,6 @@ class Params(ConfigSection):
         return settings == ("auto", None)
 
 
-TeamSkill = Literal["sum", "mean"]  # how the members' skills make that of a side
 Points = Literal["estimate"] | float
 CovariateSetting = Points | dict[str, Points]
 PriorMean = Annotated[float, Field(description="mean skill at the first appearance, points")]

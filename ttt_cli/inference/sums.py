@@ -35,7 +35,7 @@ from ttt_cli.inference.links import (
     order_by_period,
 )
 from ttt_cli.inference.model import Play
-from ttt_cli.inference.params import TeamSkill
+from ttt_cli.inference.sides import TeamSkill, member_weights
 from ttt_cli.kernels.ep.structures import LinkRows
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import KNOWN, UNKNOWN, Timeline
@@ -194,62 +194,6 @@ def _sides(
         coefficient = coefficient[order]
     start = np.append(0, np.cumsum(np.bincount(side, minlength=n_sides))).astype(np.int64)
     return _Sides(start, variable.astype(np.int32), coefficient, players, first_node)
-
-
-class MemberWeights(NamedTuple):
-    """How members count in their sides.
-
-    | name | shape | |
-    |---|---|---|
-    | coefficient | (members,) | of the member's skill in the sum |
-    | players | (2 games,) | how many players' noise each side has, n: White's of each game, then Black's |
-    """
-
-    coefficient: Array
-    players: Array
-
-
-def member_weights(members: Members, n_games: int, team: TeamSkill) -> MemberWeights:
-    """The weights of members in so many games."""
-    side = 2 * members.game + members.is_black
-    if team == "sum":
-        coefficient = members.share
-        players = np.bincount(side, coefficient**2, 2 * n_games)
-    else:
-        coefficient = members.share / np.bincount(side, members.share, 2 * n_games)[side]
-        players = np.minimum(np.bincount(side, minlength=2 * n_games), 1)
-    return MemberWeights(coefficient, players.astype(np.float64))
-
-
-class SidesAsPlayers(NamedTuple):
-    """Sides of games as two players of one game who have the same chances.
-
-    | name | shape | unit | |
-    |---|---|---|---|
-    | mean, sd | (games, 2) | points | of White's side and of Black's |
-    | scale | (games,) | | of a difference over that of two players: divide by it what else is added to skills |
-    """
-
-    mean: Array
-    sd: Array
-    scale: Array
-
-
-def sides_as_players(
-    members: Members, mean: Array, sd: Array, n_games: int, team: TeamSkill
-) -> SidesAsPlayers:
-    """Sides of so many games, from independent beliefs about the members, (members,) each.
-
-    With n players in a game, d has the noise n beta^2 and the margin eps sqrt(n / 2): all divided by sqrt(n / 2), it is
-    a game of two. Games without members have 0 and a scale of 1.
-    """
-    weights = member_weights(members, n_games, team)
-    players = weights.players.reshape(n_games, 2).sum(axis=1)
-    scale = np.where(players > 0.0, np.sqrt(0.5 * players), 1.0)
-    mean_of_side = members.sums(weights.coefficient * mean, n_games)
-    variance_of_side = members.sums((weights.coefficient * sd) ** 2, n_games)
-    by_scale = scale[:, np.newaxis]
-    return SidesAsPlayers(mean_of_side / by_scale, np.sqrt(variance_of_side) / by_scale, scale)
 
 
 def _offset_variables(timeline: Timeline, members: Members, player_offsets: PlayerOffsets) -> Ids:

@@ -259,14 +259,29 @@ def _coded_columns(table: Table, fields: Mapping[int, Codes]) -> dict[str, _Code
     columns: dict[str, _Coded] = {}
     for name, indices in table.layout.columns.items():
         numbers = [fields[index] for index in indices]
-        if name == WHITES:
+        if name in (WHITES, BLACKS) and table.layout.combiners.keys() & {WHITES, BLACKS}:
+            columns[name] = _combined(table, name, numbers)
+        elif name == WHITES:
             blacks = fields[table.layout.columns[BLACKS][0]]
             columns[WHITES], columns[BLACKS] = _distinct([*numbers, blacks], size)
         elif len(numbers) > 1:
             columns[name] = _combined(table, name, numbers)
         elif name != BLACKS:
             (columns[name],) = _distinct(numbers, size)
+    if WHITES in table.layout.combiners:
+        columns[WHITES], columns[BLACKS] = _with_shared_values(columns[WHITES], columns[BLACKS])
     return columns
+
+
+def _with_shared_values(first: _Coded, second: _Coded) -> tuple[_Coded, _Coded]:
+    """Two columns of combined values as codes of one list of distinct ones."""
+    number: dict[Hashable, int] = {}
+    codes = []
+    for of_rows, values in (first, second):
+        of_values = np.array([number.setdefault(value, len(number)) for value in values], np.int64)
+        codes.append(narrow(of_values[of_rows]))
+    distinct = list(number)
+    return (codes[0], distinct), (codes[1], distinct)
 
 
 def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:

@@ -11,6 +11,7 @@ from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.reading.batches import BLACKS, DATES, RESULTS, WEIGHTS, WHITES, Layout, ResultKind
 from ttt_cli.reading.covariates import find_covariates, find_single, sided_names, single_columns
 from ttt_cli.reading.dates import joined_date, known_date, parse_dates
+from ttt_cli.reading.members import TeamFields, find_team_fields
 from ttt_cli.reading.recognition import is_rating_list, rating_list
 from ttt_cli.reading.results import is_score, match_result, match_scores
 from ttt_cli.support.errors import ConfigError, DataError, suggested
@@ -118,13 +119,18 @@ def find_layout(
     width = len(first) if header else _usual_width(sample)
     column_names = _column_names(configured, first if header else [])
     words = _header_words(column_names)
+    teams = find_team_fields(words)
+    if teams is not None:
+        # the first member stands for the side
+        words[teams.white.members[0]], words[teams.black.members[0]] = teams.names
     plain = [",".join(cell.strip().replace(",", " ") for cell in row) for row in sample]
     if isinstance(configured, list):
         expected = len(first) if named else _usual_width(sample)
         if len(configured) != expected:
             message = f"data.columns names {len(configured)} columns, rows have {expected}"
             raise ConfigError(message, where=name, hint=f"the first line is {said}")
-        _check_names(configured, words, _named_columns(data))
+        members = [] if teams is None else [configured[field] for field in teams.fields]
+        _check_names(configured, words, [*_named_columns(data), *members])
         columns = _by_names(words, {}, sample)
     elif configured is not None and not header:
         hint = f"the first line is {said}; without names, -s 'data.columns=[date, white, ...]'"
@@ -150,7 +156,18 @@ def find_layout(
         among = f" among {said}" if header else ""
         raise DataError(error.message + among, where=name, hint=_HINT) from None
     fields = {ours: (index,) for ours, index in covariates.items()}
-    return layout._replace(columns={**layout.columns, **fields})
+    layout = layout._replace(columns={**layout.columns, **fields})
+    return layout if teams is None else _with_teams(layout, teams)
+
+
+def _with_teams(layout: Layout, teams: TeamFields) -> Layout:
+    """The layout with the members of both sides."""
+    columns = {WHITES: teams.white.fields, BLACKS: teams.black.fields}
+    combiners: dict[str, Callable[..., Hashable]] = {
+        WHITES: teams.white.joined,
+        BLACKS: teams.black.joined,
+    }
+    return layout._replace(columns={**layout.columns, **columns}, combiners={**layout.combiners, **combiners})
 
 
 def _named_columns(data: DataConfig) -> list[str]:
@@ -292,6 +309,8 @@ def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, s
         dates = parse_dates(first, DataConfig())
         return bool(np.all(dates.repaired | (dates.reject_code > 0)))
     words = _header_words(first)
+    if find_team_fields(words) is not None:
+        return True
     if configured is not None and words == _header_words(configured):
         return True
     columns = {_OURS_BY_WORD.get(word) for word in words}

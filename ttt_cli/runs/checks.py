@@ -220,6 +220,9 @@ _RULES: Final = {
     "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
         AND count(DISTINCT (player, field)) = count(*)""",
     **dict.fromkeys(("game_categories", "game_sources"), "count(*) = {meta.games}"),
+    "game_sides": f"""count(*) = {{meta.games}}
+        AND max(greatest(white_team, black_team)) <= (SELECT coalesce(max(team), 0) FROM {RUN}.team_members)""",
+    "team_members": "min(team) > 0 AND max(team) = count(DISTINCT team) AND min(share) > 0",
     "category_links": 'count(*) <= {meta.games} AND bool_and("first" <> "second")',
     "category_steps": f"count(*) = (SELECT count(*) FROM {RUN}.category_spans)",
     "category_spans": """bool_and("until" > period_number AND {bridged}

@@ -24,8 +24,10 @@ from ttt_cli.fitted import (
     spans,
 )
 from ttt_cli.games.covariates import CovariateTexts
+from ttt_cli.games.lineup import further_members
 from ttt_cli.games.people import PeopleTable
 from ttt_cli.games.table import Games, no_texts, without_unused_texts
+from ttt_cli.games.teams import NO_TEAMS, Teams
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, spread
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, PeopleReport, Problem, ReadReport
@@ -56,6 +58,8 @@ def fill(
     nodes = _insert_spans(connection, games, timeline, fit)
     if games.category.codes.any():
         _insert_categories(connection, games, timeline, fit)
+    if games.has_sums:
+        _insert_sides(connection, games)
     players = player_columns(games)
     tables: dict[str, Columns] = {
         "names": {"id": players["id"], "player": players["player"]},
@@ -88,7 +92,8 @@ def fill(
     for table, incoming in tables.items():
         _insert(connection, table, incoming)
     connection.execute("COMMIT; BEGIN")  # queries of committed rows take less memory
-    _insert(connection, "players", players, _PLAYERS)
+    pairs = _PAIRS_OF_SIDES if len(games.teams) > 1 else _PAIRS
+    _insert(connection, "players", players, _PLAYERS.format(pairs=pairs))
     meta = describe(games, timeline, fit, config)
     insert_rows(connection, "meta", meta.to_rows())
     connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
@@ -172,6 +177,19 @@ def _insert_categories(connection: DuckDBPyConnection, games: Games, timeline: T
             _insert(connection, table, incoming)
 
 
+def _insert_sides(connection: DuckDBPyConnection, games: Games) -> None:
+    """Insert teams, and the teams and orders of finish of games."""
+    teams = games.teams
+    members: Columns = {
+        "team": teams.team_of_member.astype(np.int32),
+        "player_id": teams.player,
+        "share": teams.share,
+    }
+    _insert(connection, "team_members", members)
+    sides: Columns = {"white_team": games.white_team, "black_team": games.black_team, "race": games.race}
+    _insert(connection, "game_sides", sides)
+
+
 def _offset_columns(links: OffsetLinks, offsets: Places) -> dict[str, Columns]:
     """The tables of offsets in the joint posterior; `offsets` in the order of category_spans."""
     row_of_offset = np.empty(len(offsets), np.int32)
@@ -192,17 +210,24 @@ def _period_columns(timeline: Timeline) -> Columns:
     return {"period_number": numbers, "period": np.array(labels, object)}
 
 
+# Distinct pairs of opponents
+_PAIRS: Final = (
+    "SELECT DISTINCT least(white_id, black_id) AS low, greatest(white_id, black_id) AS high FROM game_rows"
+)
+_PAIRS_OF_SIDES: Final = """
+SELECT DISTINCT least(white.player_id, black.player_id) AS low, greatest(white.player_id, black.player_id) AS high
+FROM game_players AS white JOIN game_players AS black USING (game) WHERE black.is_black AND NOT white.is_black
+"""
 # Of equal highest means the first
 _PLAYERS: Final = """
 SELECT named.player, folded, surname, begun.period AS "first", ended.period AS "last", games, wins, draws, losses,
        best.period AS peak_period, peak.mean AS peak_mean, peak.sd AS peak_sd, coalesce(opponents, 0) AS opponents
 FROM incoming AS named LEFT JOIN (
     SELECT player, min(period_number) AS first, max(period_number) AS last,
-           max({'mean': mean, 'period': -period_number, 'sd': sd}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
+           max({{'mean': mean, 'period': -period_number, 'sd': sd}}) FILTER (games > 0 AND mean IS NOT NULL) AS peak
     FROM spans GROUP BY player) AS marks USING (player)
 LEFT JOIN (
-    SELECT id, count(*) AS opponents FROM (SELECT unnest([low, high]) AS id FROM (
-        SELECT DISTINCT least(white_id, black_id) AS low, greatest(white_id, black_id) AS high FROM game_rows))
+    SELECT id, count(*) AS opponents FROM (SELECT unnest([low, high]) AS id FROM ({pairs}))
     GROUP BY id) AS met USING (id)
 LEFT JOIN periods AS begun ON begun.period_number = marks.first
 LEFT JOIN periods AS ended ON ended.period_number = marks.last
@@ -308,6 +333,10 @@ def player_columns(games: Games) -> Columns:
         weight = games.weight[part]
         results += np.bincount(games.white[part] + by_outcome, weight, 3 * n).reshape(3, n)
         results += np.bincount(games.black[part] + by_outcome, weight, 3 * n).reshape(3, n)[::-1]
+    if len(games.teams) > 1:
+        game, is_black, player = further_members(games)
+        outcome = np.where(is_black, 2 - games.outcome[game], games.outcome[game])
+        results += np.bincount(player + n * outcome, games.weight[game], 3 * n).reshape(3, n)
     losses, draws, wins = results
     folded = fold_all(games.players)
     return {
@@ -445,8 +474,13 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         columns |= {name: CodedColumn(codes[name], texts) for name in TEXT_COLUMNS}
     neutral = np.zeros(len(columns["date"]), np.bool_)
     neutral[run.arrays('SELECT "row" FROM neutral_games')["row"]] = True
+    sides: dict[str, Any] = {}
+    if run.rows("SELECT 1 FROM game_sides LIMIT 1"):
+        sides = run.arrays("SELECT white_team, black_team, race FROM game_sides")
     return Games(
         **columns,
+        **sides,
+        teams=_rebuild_teams(run),
         neutral=neutral,
         victory_margin=_rebuild_victory_margins(run, len(neutral)),
         category=_rebuild_texts(run, len(neutral), "categories", "category"),
@@ -467,6 +501,15 @@ def _rebuild_victory_margins(run: _Reader, games: int) -> Array:
     victory_margin = np.zeros(games)
     victory_margin[known["row"]] = known["margin"]
     return victory_margin
+
+
+def _rebuild_teams(run: _Reader) -> Teams:
+    """The teams."""
+    members = run.arrays("SELECT team, player_id, share FROM team_members")
+    if not len(members["team"]):
+        return NO_TEAMS
+    size = np.bincount(members["team"])  # nobody is in team 0
+    return Teams(np.append(0, np.cumsum(size)).astype(np.int64), members["player_id"], members["share"])
 
 
 def _rebuild_texts(run: _Reader, games: int, table: str, column: str) -> CodedColumn[str]:

@@ -398,6 +398,11 @@ class Run:
         """Whether the run has a joint posterior."""
         return self.has_rows("steps")
 
+    @cached_property
+    def has_sums(self) -> bool:
+        """Whether any game has a team or is part of an order of finish."""
+        return self.has_rows("game_sides")
+
     def has_rows(self, table: str) -> bool:
         """Whether a table has rows."""
         return bool(self.select(f"SELECT 1 FROM {table} LIMIT 1")[1])
@@ -485,6 +490,12 @@ class Run:
         """The joint Gaussian of the skills, in points. Raises RunError if the run has none."""
         from ttt_cli.runs.joint import JointSkills
 
+        if self.has_sums:
+            raise RunError(
+                "has games of teams or orders of finish, of which runs store no joint posterior yet, so covariances of "
+                "skills are unknown",
+                where=self.name,
+            )
         if not self.has_joint:
             raise RunError(
                 "has no joint posterior, so covariances of skills are unknown",

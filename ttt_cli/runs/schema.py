@@ -74,6 +74,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "FIELD": _Kind("INTEGER", 0, "people_fields"),
     "CATEGORY": _Kind("INTEGER", 0, "categories"),
     "SOURCE": _Kind("INTEGER", 0, "sources"),
+    "TEAM": _Kind("INTEGER", 0, 2**31 - 1),
     "CATEGORY_SPAN": _Kind("INTEGER", 0, "category_spans"),
     "FILE": _Kind("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": _Kind("INTEGER", *RANGES["year"]),
@@ -158,6 +159,10 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "game_sources": "source SOURCE",
         "category_spans": """category CATEGORY, player TEXT, period_number PERIOD, until PERIOD?, games GAMES,
             {numbers}""",
+        # Members of teams from number 1 on, with their shares of the game; by the rows of game_rows: teams of both
+        # sides, 0 where a side is one player, and the number of the order of finish, 0 where there is none
+        "team_members": "team TEAM, player_id PLAYER, share AMOUNT",
+        "game_sides": "white_team TEAM, black_team TEAM, race ID",
         # Of a joint posterior, by the rows of category_spans: the offsets there
         "category_links": "first CATEGORY_SPAN, second CATEGORY_SPAN, q11 SHORT",
         "category_steps": "variance AMOUNT",
@@ -177,6 +182,7 @@ ADDED: Final = (
     frozenset({"victory_margins"}),
     frozenset({"sources", "game_sources"}),
     frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
+    frozenset({"team_members", "game_sides"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 # Periods of a span that are made at once: a list takes the memory of its longest rows.
@@ -185,17 +191,38 @@ _PIECE_LENGTH: Final = 1000
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
 _VIEWS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        # Teams by the names of their members, with shares that are not 1
+        "teams": """
+CREATE OR REPLACE VIEW teams AS
+SELECT team,
+       string_agg(
+           player || CASE share WHEN 1 THEN '' ELSE printf(' (%g)', share) END, ' / ' ORDER BY members.rowid
+       ) AS name
+FROM {team_members} AS members JOIN {names} AS member ON member.id = player_id GROUP BY team""",
+        # The players of each row of game_rows
+        "game_players": """
+CREATE OR REPLACE VIEW game_players AS
+SELECT rowid AS game, white_id AS player_id, false AS is_black FROM {game_rows} AS game_rows
+UNION ALL SELECT rowid, black_id, true FROM {game_rows} AS game_rows
+UNION ALL SELECT game_rows.rowid, player_id, false FROM {game_rows} AS game_rows
+    JOIN {game_sides} AS sides ON sides.rowid = game_rows.rowid
+    JOIN {team_members} AS members ON members.team = white_team AND player_id <> white_id
+UNION ALL SELECT game_rows.rowid, player_id, true FROM {game_rows} AS game_rows
+    JOIN {game_sides} AS sides ON sides.rowid = game_rows.rowid
+    JOIN {team_members} AS members ON members.team = black_team AND player_id <> black_id""",
         "games": """
 CREATE OR REPLACE VIEW games AS
 SELECT periods.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
-       date_days, date_precision, white.player AS white, black.player AS black,
+       date_days, date_precision, coalesce(of_white.name, white.player) AS white,
+       coalesce(of_black.name, black.player) AS black,
        {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
        line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, coalesce(of_event.text, '') AS event,
        coalesce(of_site.text, '') AS site, coalesce(of_round.text, '') AS round, file_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral,
        coalesce(covariate_points.points, 0) AS covariate_points, coalesce(of_game.name, '') AS category,
-       coalesce(victory_margins.margin, 0) AS margin, coalesce(of_source.name, '') AS source
+       coalesce(victory_margins.margin, 0) AS margin, coalesce(of_source.name, '') AS source,
+       coalesce(game_sides.race, 0) AS race, game_rows.rowid AS game
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
@@ -210,6 +237,9 @@ LEFT JOIN {game_categories} AS game_categories ON game_categories.rowid = game_r
 LEFT JOIN {categories} AS of_game ON of_game.id = game_categories.category
 LEFT JOIN {game_sources} AS game_sources ON game_sources.rowid = game_rows.rowid
 LEFT JOIN {sources} AS of_source ON of_source.id = game_sources.source
+LEFT JOIN {game_sides} AS game_sides ON game_sides.rowid = game_rows.rowid
+LEFT JOIN teams AS of_white ON of_white.team = game_sides.white_team
+LEFT JOIN teams AS of_black ON of_black.team = game_sides.black_team
 ORDER BY game_rows.rowid""",
         # Skills in periods from low to high, up to last where no games follow, and at most idle periods after games.
         # A span is a row of spans: a period with games and those after it without. One of 1990 that ends before 2000,

@@ -104,10 +104,9 @@ def fit(
 def check_games(model: Model, timeline: Timeline) -> None:
     """Raise ConfigError for games of teams and orders of finish with a system for two players."""
     if timeline.members is not None and not model.TRAITS.takes_sums:
-        systems = [name for name in MODULES if load(name).TRAITS.takes_sums]
         raise ConfigError(
             f"{model.NAME} rates games of two players, not those of teams or orders of finish",
-            hint=f"fit them with {' or '.join(systems)}",
+            hint="fit them with -c ttt, ttt-career or ttt-white",
         )
 
 

@@ -34,9 +34,9 @@ from ttt_cli.inference.params import (
     MOVING_MARGINS,
     PLAY,
     SkillParams,
-    TeamSkill,
     Traits,
 )
+from ttt_cli.inference.sides import TeamSkill
 from ttt_cli.inference.solver import Given
 from ttt_cli.timeline import Timeline
 

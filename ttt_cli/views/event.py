@@ -96,7 +96,7 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
             rows.append(
                 (
                     played.texts[played.round[game]], date,
-                    played.players[played.white[game]], played.players[played.black[game]],
+                    played.side_name(game, is_black=False), played.side_name(game, is_black=True),
                     RESULTS[played.outcome[game]], float(chances[number, 2] + chances[number, 1] / 2.0),
                 )
             )  # fmt: skip
@@ -193,9 +193,13 @@ def _results(data: EventData, index: int) -> list[str]:
     number = {player: position for position, player in enumerate(players.tolist(), 1)}
     by_player: dict[int, list[str]] = {player: [] for player in number}
     for game in by_round(data.played, games):
-        white = int(data.played.white[game])
-        black = int(data.played.black[game])
+        white = data.played.players_of(game, is_black=False)
+        black = data.played.players_of(game, is_black=True)
         outcome = int(data.played.outcome[game])
-        by_player[white].append(f"{_SIGNS[outcome]}{number[black]}")
-        by_player[black].append(f"{_SIGNS[2 - outcome]}{number[white]}")
+        numbers_of_white = "/".join([str(number[player]) for player in white])
+        numbers_of_black = "/".join([str(number[player]) for player in black])
+        for player in white:
+            by_player[player].append(f"{_SIGNS[outcome]}{numbers_of_black}")
+        for player in black:
+            by_player[player].append(f"{_SIGNS[2 - outcome]}{numbers_of_white}")
     return [" ".join(results) for results in by_player.values()]

@@ -95,23 +95,22 @@ def game_rows(book: PlayerBook) -> Rows:
     """Every game with what was expected of the player, `GAME_COLUMNS`; expected by skills taken as independent."""
     sides = book.sides
     played = book.data.played
-    names = played.players
     labels = [*side_names(book.run), NEUTRAL]
     scale = book.run.scale
-    node = np.where(sides.is_second, played.white_node[sides.game], played.black_node[sides.game])
-    opponent_means = played.nodes["mean"][node] * scale.slope + scale.shift
+    opponent_means = played.nodes["mean"][sides.opponent_node] * scale.slope + scale.shift
     events = book.data.events
     rows = []
     columns = zip(
-        book.dates(slice(None)), sides.opponent.tolist(), sides.colour.tolist(), sides.outcome.tolist(),
+        book.dates(slice(None)), sides.is_second.tolist(), sides.colour.tolist(), sides.outcome.tolist(),
         sides.expected.tolist(), sides.game.tolist(), opponent_means.tolist(), sides.weight.tolist(), strict=True,
     )  # fmt: skip
-    for date, opponent, colour, outcome, expected, game, opponent_mean, weight in columns:
+    for date, is_second, colour, outcome, expected, game, opponent_mean, weight in columns:
         event = int(events.of_game[game])
         event_title = events.rows[event].title if event >= 0 else ""
+        opponent = played.side_name(game, is_black=not is_second)
         rows.append(
             (
-                book.name, date, names[opponent], labels[colour], RESULTS[outcome], expected, event_title,
+                book.name, date, opponent, labels[colour], RESULTS[outcome], expected, event_title,
                 played.texts[played.round[game]], opponent_mean, integral(weight),
             )
         )  # fmt: skip
@@ -214,8 +213,7 @@ def _score(run: Run, player: str, number: int) -> dict[str, float]:
     data = read_events(run)
     played = data.played
     sides = played.of(played.players.index(player))
-    node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
-    sides = sides.take(np.flatnonzero(played.nodes["period_number"][node] == number))
+    sides = sides.take(np.flatnonzero(played.nodes["period_number"][sides.node] == number))
     totals = sides.totals(np.zeros(len(sides.game), np.int64))
     counts = {"wins": totals.won, "draws": totals.drawn, "losses": totals.lost, "points": totals.points}
     score: dict[str, float] = {name: integral(float(values[0])) for name, values in counts.items()}

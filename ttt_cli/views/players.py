@@ -52,9 +52,25 @@ _RECORDS: Final = """
 SELECT period, coalesce(sum(weight) FILTER (won > 0), 0), coalesce(sum(weight) FILTER (won = 0), 0),
        coalesce(sum(weight) FILTER (won < 0), 0)
 FROM (SELECT period, weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
-             * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
-      FROM games WHERE white = $1 OR black = $1)
+             * CASE WHEN {is_black} THEN -1 ELSE 1 END AS won
+      FROM {games})
 GROUP BY period HAVING sum(weight) > 0
+"""
+_OF_PLAYER: Final = {"is_black": "black = $1", "games": "games WHERE white = $1 OR black = $1"}
+_OF_MEMBER: Final = {  # also of a team
+    "is_black": "is_black",
+    "games": "games JOIN game_players USING (game) JOIN names ON id = player_id WHERE player = $1",
+}
+# Of a player's games where there are teams or orders of finish: skills, the games by number, and both sides of each
+_SKILLS_OF_PERIODS: Final = "SELECT period_number, nodes FROM nodes WHERE player = ?"
+_SIDE_GAMES: Final = """
+SELECT game, period, period_number, date, white, black, file, line FROM games
+WHERE game IN (SELECT game FROM game_players JOIN names ON id = player_id WHERE player = ?)
+"""
+_SIDES: Final = """
+SELECT game, is_black, avg(mean), list(names.player) FROM games JOIN game_players USING (game)
+JOIN names ON id = player_id JOIN nodes ON nodes.player = names.player AND nodes.period_number = games.period_number
+WHERE game IN (SELECT game FROM game_players JOIN names ON id = player_id WHERE player = ?) GROUP BY ALL
 """
 
 
@@ -112,6 +128,8 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfP
     Probabilities follow from the joint posterior where the run has one. It includes these games, so great results
     look a little less surprising than they were.
     """
+    if run.has_sums:
+        return _games_of_sides(run, player, opponent)
     ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
     against = ids.get(opponent, -1)
     among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
@@ -151,6 +169,42 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfP
                 )
             )  # fmt: skip
     return played
+
+
+def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfPlayer]:
+    """`games_of` of a run with teams or orders of finish: members are taken as independent."""
+    from ttt_cli.views.history.played import played_games
+
+    played = played_games(run)
+    ids: dict[str, int] = dict(run.select(_IDS, [player, opponent])[1])
+    if player not in ids:
+        return []
+    sides = played.of(ids[player])
+    opposing = {
+        (game, is_black): (mean, members) for game, is_black, mean, members in run.select(_SIDES, [player])[1]
+    }
+    rows = {game: row for game, *row in run.select(_SIDE_GAMES, [player])[1]}
+    skill: dict[int, dict[str, Any]] = dict(run.select(_SKILLS_OF_PERIODS, [player])[1])
+    games = []
+    for game, is_second, outcome, chance in zip(
+        sides.game.tolist(),
+        sides.is_second.tolist(),
+        sides.outcome.tolist(),
+        sides.chance.tolist(),
+        strict=True,
+    ):
+        mean, members = opposing[game, not is_second]
+        if opponent is not None and opponent not in members:
+            continue
+        period, period_number, date, white, black, file, line = rows[game]
+        games.append(
+            GameOfPlayer(
+                period, date, not is_second, white if is_second else black, outcome, float(played.weight[game]),
+                file, line, skill[period_number], {"mean": mean},
+                bool(played.neutral[game]), Outcome(*chance[::-1]),
+            )
+        )  # fmt: skip
+    return games
 
 
 def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> dict[tuple[str, int], float]:
@@ -352,7 +406,8 @@ def player_games(
 def with_record(run: Run, player: str, history: Rows) -> Rows:
     """A history of a player with the record, as `+wins =draws -losses`, and the score per game of each period."""
     with run:
-        records = {period: counts for period, *counts in run.select(_RECORDS, [player])[1]}
+        query = _RECORDS.format(**(_OF_MEMBER if run.has_sums else _OF_PLAYER))
+        records = {period: counts for period, *counts in run.select(query, [player])[1]}
     position = history.columns.index("games") + 1
     rows = []
     for row in history.rows:

@@ -36,6 +36,14 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
       FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
 """
 _SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
+_PLAYED_IN_TEAMS: Final = """
+SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), sum(weight) FILTER (won < 0)
+FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
+             * CASE WHEN of_first.is_black THEN -1 ELSE 1 END AS won
+      FROM games JOIN game_players AS of_first USING (game) JOIN game_players AS of_second USING (game)
+      JOIN names AS first ON first.id = of_first.player_id JOIN names AS second ON second.id = of_second.player_id
+      WHERE first.player = $1 AND second.player = $2 AND of_first.is_black <> of_second.is_black)
+"""
 EXACT: Final = 1e-4  # the variance of a difference to the square of it
 CAUTION: Final = (
     "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
@@ -75,7 +83,7 @@ def versus_view(
         periods = _periods(run, first, second, at, at_b)
         skill_a = _skill(run, first, periods.first)
         skill_b = _skill(run, second, periods.second)
-        played = run.select(_PLAYED, [first, second])[1][0]
+        played = run.select(_PLAYED_IN_TEAMS if run.has_sums else _PLAYED, [first, second])[1][0]
         difference = _difference(run, skill_a, skill_b, [(first, periods.first), (second, periods.second)])
         params = params_in(run, max(skill_a["period"], skill_b["period"]))
         added = find_conditions(run, conditions)

@@ -27,8 +27,9 @@ from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.links import LinkedGames, MergedGames, merge_games
 from ttt_cli.inference.model import USUAL, GamesGradient, Offsets, Play, SweepRates
 from ttt_cli.inference.newcomer_groups import fit_with_groups
-from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams, TeamSkill
+from ttt_cli.inference.params import CovariateSetting, DrawsMove, NewcomersMove, PlayParams
 from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.inference.sides import TeamSkill
 from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.inference.sums import Sums, find_sums
 from ttt_cli.inference.victory import WinStep, find_steps
@@ -205,7 +206,11 @@ class ThroughTime:
 
     def resolved(self, offsets: Offsets) -> dict[str, Any]:
         """Parameters with these offsets as numbers."""
-        params = self.params.model_dump(exclude={"covariates", "offsets", "newcomers_by", "margin_steps"})
+        params = self.params.model_dump(
+            exclude={"covariates", "offsets", "newcomers_by", "margin_steps", "team"}
+        )
+        if self.timeline.members is not None:
+            params["team"] = self.team
         points = {term.key: 0.0 for term in self.terms}
         points |= zip((term.key for term in self.counting_terms), offsets.covariates, strict=True)
         steps = zip((step.key for step in self.steps), offsets.steps, strict=True)

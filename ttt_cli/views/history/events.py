@@ -79,8 +79,7 @@ class EventEntries:
         totals = self.totals
         sides = totals.sides
         played = sides.played
-        node = np.where(sides.is_second, played.black_node[sides.game], played.white_node[sides.game])
-        skill_sums = sides.total(totals.group, played.nodes["mean"][node], len(totals.keys))
+        skill_sums = sides.total(totals.group, played.nodes["mean"][sides.node], len(totals.keys))
         skills: Array = (skill_sums / totals.games)[self.total_of_entry]
         return skills * played.run.scale.slope + played.run.scale.shift
 
@@ -189,7 +188,7 @@ def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntrie
     """What everybody scored in every event."""
     codes = played.by_player.order  # of sides
     in_event = np.flatnonzero(np.repeat(of_game >= 0, 2)[codes])
-    sides = played.sides(codes[in_event])
+    sides = played.sides_by_player(in_event)
     width = int(sides.player.max(initial=0)) + 1
     totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)
     event = totals.keys // width

@@ -88,7 +88,21 @@ def find_performances(totals: Totals) -> Performances:
     With a prior of skills: mean and sd of the skill that has the prior of a newcomer and these games only, against
     opponents as strong as the model has them in the period of the game. Else the skill at which the points would be
     those expected, without sd; NaN if all games were won or all lost.
+
+    NaN with a game of teams or in an order of finish, where the score is not the player's alone.
     """
+    performances = _performances(totals)
+    teams = totals.sides.played.teams
+    if teams is None:
+        return performances
+    is_shared = np.bincount(totals.group, teams.is_of_sides[totals.sides.game], len(totals.keys)) > 0
+    return Performances(
+        np.where(is_shared, np.nan, performances.mean), np.where(is_shared, np.nan, performances.sd)
+    )
+
+
+def _performances(totals: Totals) -> Performances:
+    """`find_performances` as if all sides were players."""
     run = totals.sides.played.run
     slope = run.scale.slope
     shift = run.scale.shift
@@ -119,8 +133,9 @@ def _by_points(totals: Totals) -> Array:
     """The skill that the share of points of each group suggests, model points."""
     sides = totals.sides
     played = sides.played
-    opponent = np.where(sides.is_second, played.white_node[sides.game], played.black_node[sides.game])
-    mean = sides.total(totals.group, played.nodes["mean"][opponent], len(totals.keys)) / totals.games
+    mean = (
+        sides.total(totals.group, played.nodes["mean"][sides.opponent_node], len(totals.keys)) / totals.games
+    )
     share = (totals.points + 0.5) / (totals.games + 1.0)
     return mean + _run_unit(totals) * 400.0 * np.log10(share / (1.0 - share))
 

@@ -5,13 +5,15 @@ Chances are computed when they are read first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.games.lineup import Members
 from ttt_cli.histories import chain_columns
+from ttt_cli.inference.sides import sides_as_players
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE
@@ -50,6 +52,32 @@ JOIN {DATABASE}.main.category_spans white ON white.category = c.category AND whi
 JOIN {DATABASE}.main.category_spans black ON black.category = c.category AND black.player = b.player
     AND black.period_number = g.period_number
 ORDER BY g.rowid
+"""
+# Members of sides of games of teams and in orders of finish, by game, White's first; `further`: those beyond the first
+# of a side; `category_row`: of the skill in the category of the game, -1 without one
+_MEMBERS: Final = f"""
+WITH nodes AS (SELECT id, period_number, row_number() OVER (ORDER BY id, period_number) - 1 AS node
+               FROM {DATABASE}.main.spans JOIN {DATABASE}.main.names USING (player)),
+sides AS (
+    SELECT g.rowid AS game, g.period_number, false AS is_black, white_id AS first_id, white_team AS team
+    FROM {DATABASE}.main.game_rows g JOIN {DATABASE}.main.game_sides s ON s.rowid = g.rowid
+    WHERE white_team > 0 OR black_team > 0 OR race > 0
+    UNION ALL SELECT g.rowid, g.period_number, true, black_id, black_team
+    FROM {DATABASE}.main.game_rows g JOIN {DATABASE}.main.game_sides s ON s.rowid = g.rowid
+    WHERE white_team > 0 OR black_team > 0 OR race > 0)
+SELECT game, is_black, coalesce(m.player_id, first_id) AS player, coalesce(share, 1) AS share, node,
+       coalesce(m.player_id, first_id) <> first_id AS further, coalesce(of_category.rowid, -1) AS category_row
+FROM sides LEFT JOIN {DATABASE}.main.team_members m USING (team)
+JOIN nodes ON nodes.id = coalesce(m.player_id, first_id) AND nodes.period_number = sides.period_number
+JOIN {DATABASE}.main.names ON names.id = nodes.id
+LEFT JOIN {DATABASE}.main.game_categories ON game_categories.rowid = game
+LEFT JOIN {DATABASE}.main.category_spans of_category ON of_category.category = game_categories.category
+    AND of_category.player = names.player AND of_category.period_number = sides.period_number
+ORDER BY game, is_black, m.rowid
+"""
+_TEAM_NAMES: Final = f"""
+SELECT s.rowid, false, teams.name FROM {DATABASE}.main.game_sides s JOIN teams ON teams.team = white_team
+UNION ALL SELECT s.rowid, true, teams.name FROM {DATABASE}.main.game_sides s JOIN teams ON teams.team = black_team
 """
 _DATE_LENGTHS: Final = np.array([4, 7, 10])  # letters of a date, by its precision
 _NO_NAMES: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
@@ -102,6 +130,7 @@ class Sides:
     | `outcome` | 0 lost, 1 drawn, 2 won |
     | `weight` | so many equal games |
     | `year` | of the game's period |
+    | `node_of_member` | `node`, where it is not that of the first player of the side |
     """
 
     played: PlayedGames
@@ -113,6 +142,21 @@ class Sides:
     outcome: Ids
     weight: Array
     year: Ids
+    node_of_member: Places | None = None
+
+    @property
+    def node(self) -> Places:
+        """Row of the player's strength in `PlayedGames.nodes`, (sides,)."""
+        if self.node_of_member is not None:
+            return self.node_of_member
+        played = self.played
+        return np.where(self.is_second, played.black_node[self.game], played.white_node[self.game])
+
+    @property
+    def opponent_node(self) -> Places:
+        """That of the opponent, of a team its first member."""
+        played = self.played
+        return np.where(self.is_second, played.white_node[self.game], played.black_node[self.game])
 
     @cached_property
     def chance(self) -> Array:
@@ -148,6 +192,7 @@ class Sides:
         return Sides(
             self.played, self.game[rows], self.is_second[rows], self.player[rows], self.opponent[rows],
             self.colour[rows], self.outcome[rows], self.weight[rows], self.year[rows],
+            None if self.node_of_member is None else self.node_of_member[rows],
         )  # fmt: skip
 
 
@@ -170,7 +215,8 @@ class PlayedGames:
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
     | `nodes` | (nodes,) each | `period_number`, strengths of players in periods with games, then those in categories |
     | `event`, `site`, `round` | (games,) | indices in `texts`, 0 where unknown |
-    | `by_player` | | both sides of all games by player |
+    | `by_player` | | both sides of all games by player; sides of teams once for each member |
+    | `teams` | | with teams or orders of finish: members beyond `white` and `black`, and strengths of sides |
     """
 
     run: Run
@@ -193,6 +239,7 @@ class PlayedGames:
     round: Ids
     texts: list[str]
     by_player: SidesByPlayer
+    teams: TeamSides | None = None
 
     @cached_property
     def dates(self) -> list[str]:
@@ -218,7 +265,32 @@ class PlayedGames:
             return self.chance[games]
         white = take(self.nodes, self.white_node[games])
         black = take(self.nodes, self.black_node[games])
-        return predicted(self.run, self.year[games], white, black, self.given(games), self.neutral[games])
+        given = self.given(games)
+        if self.teams is not None:
+            is_of_sides = self.teams.is_of_sides[games]
+            white = _replaced(white, take(self.teams.white, games), is_of_sides)
+            black = _replaced(black, take(self.teams.black, games), is_of_sides)
+            given = np.where(is_of_sides, 0.0, given)
+        return predicted(self.run, self.year[games], white, black, given, self.neutral[games])
+
+    def team_name(self, game: int, *, is_black: bool) -> str | None:
+        """The members of a side's team; None where the side is one player."""
+        return self.teams.names.get((game, is_black)) if self.teams is not None else None
+
+    def players_of(self, game: int, *, is_black: bool) -> list[int]:
+        """The players of a side."""
+        first = int(self.black[game] if is_black else self.white[game])
+        if self.teams is None:
+            return [first]
+        further = self.teams.further  # by game
+        begin, end = np.searchsorted(further.game, [game, game + 1])
+        on_side = further.player[begin:end][further.is_black[begin:end] == is_black]
+        return [first, *on_side.tolist()]
+
+    def side_name(self, game: int, *, is_black: bool) -> str:
+        """The player of a side, or the members of its team."""
+        player = self.black[game] if is_black else self.white[game]
+        return self.team_name(game, is_black=is_black) or self.players[player]
 
     def given(self, games: Places) -> Array:
         """Points that handicaps and covariates add to White's strength in some games."""
@@ -230,8 +302,16 @@ class PlayedGames:
 
     def of(self, player: int) -> Sides:
         """The games of a player, in the run's order."""
-        order, starts = self.by_player
-        return self.sides(order[rows_of(starts, player)])
+        return self.sides_by_player(rows_of(self.by_player.starts, player))
+
+    def sides_by_player(self, rows: Any) -> Sides:
+        """Some rows of `by_player`, each from the side of its player."""
+        order, starts, node = self.by_player
+        sides = self.sides(order[rows])
+        if node is None:
+            return sides
+        player = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+        return replace(sides, player=player[rows], node_of_member=node[rows])
 
     def sides(self, codes: Places) -> Sides:
         """Sides of games by their codes in `SidesByPlayer`."""
@@ -253,15 +333,58 @@ class PlayedGames:
         )
 
 
+class FurtherMembers(NamedTuple):
+    """Members of teams but the first, (members,) each.
+
+    | field | content |
+    |---|---|
+    | `game`, `is_black` | the game, and whether on the second side |
+    | `player` | number in the run's names |
+    | `node` | row of the strength in `PlayedGames.nodes` |
+    """
+
+    game: Places
+    is_black: Mask
+    player: Ids
+    node: Places
+
+
+class TeamSides(NamedTuple):
+    """What is to be known of games of teams and in orders of finish.
+
+    | field | shape | content |
+    |---|---|---|
+    | `further` | | members beyond the first ones |
+    | `is_of_sides` | (games,) | whether a game is one of these |
+    | `white`, `black` | (games,) each | strengths of their sides, with all that is added to skills |
+    | `names` | | of teams, by game and whether on the second side |
+    """
+
+    further: FurtherMembers
+    is_of_sides: Mask
+    white: Strengths
+    black: Strengths
+    names: dict[tuple[int, bool], str]
+
+
+def _replaced(strengths: Strengths, of_sides: Strengths, is_of_sides: Mask) -> Strengths:
+    """Strengths with those of sides in some games."""
+    return {
+        name: np.where(is_of_sides, of_sides[name], column) if name in of_sides else column
+        for name, column in strengths.items()
+    }
+
+
 class SidesByPlayer(NamedTuple):
     """Both sides of all games, sorted by player.
 
-    `order`, shape (2 games,): codes of sides (see `game_of`, `is_second_side`). `starts`, shape (players + 1,): the
-    first of each player.
+    `order`, shape (2 games,), or more with teams: codes of sides (see `game_of`, `is_second_side`). `starts`, shape
+    (players + 1,): the first of each player. `node`: rows of the players' strengths, where there are teams.
     """
 
     order: Places
     starts: Places
+    node: Places | None = None
 
 
 def game_of(codes: Places) -> Places:
@@ -297,6 +420,17 @@ def _sides_by_player(white: Ids, black: Ids) -> SidesByPlayer:
     return SidesByPlayer(stable_order(player), np.cumsum([0, *counts]))
 
 
+def _with_members(games: dict[str, Any], further: FurtherMembers) -> SidesByPlayer:
+    """Both sides of all games by player, and those of teams once for each member, then in the order of games."""
+    player = np.stack([games["white"], games["black"]], axis=1).ravel()
+    node = np.stack([games["white_node"], games["black_node"]], axis=1).ravel()
+    codes = np.concatenate([np.arange(len(player)), 2 * further.game + further.is_black])
+    player = np.concatenate([player, further.player])
+    order = np.lexsort((codes, player))
+    starts = np.cumsum([0, *np.bincount(player)])
+    return SidesByPlayer(codes[order], starts, np.concatenate([node, further.node])[order])
+
+
 class NodesOfGames(NamedTuple):
     """The rows of both players' strengths in the period of each game, arrays of shape (games,)."""
 
@@ -319,12 +453,49 @@ def _nodes_of_games(
     return NodesOfGames(node[::2], node[1::2])
 
 
+def _team_sides(run: Run, games: dict[str, Any], nodes: Strengths, first_of_categories: int) -> TeamSides:
+    """The sides of teams and in orders of finish; rows of `nodes` from `first_of_categories` on are in categories.
+
+    A side is a player in a game of two with the same chances (`inference/sides.sides_as_players`); what else is added
+    to strengths is divided by the scale.
+    """
+    rows = run.arrays(_MEMBERS)
+    of_category = rows["category_row"]
+    node = np.where(of_category < 0, rows["node"], first_of_categories + of_category)
+    members = Members(rows["game"], rows["is_black"], node, rows["share"])
+    n_games = len(games["year"])
+    params = run.meta.params
+    sides = sides_as_players(
+        members, nodes["mean"][node], nodes["sd"][node], n_games, params.get("team", "sum")
+    )
+    is_of_sides = np.zeros(n_games, np.bool_)
+    is_of_sides[members.game] = True
+    given = run.meta.elo_unit * games["offset"] + games["covariate_points"]
+    advantage = np.where(games["neutral"], 0.0, params.get("white_advantage", 0.0))
+    # White's advantage itself is added where results are predicted
+    added = given / sides.scale + (1.0 / sides.scale - 1.0) * advantage
+    is_further = rows["further"]
+    return TeamSides(
+        further=FurtherMembers(
+            rows["game"][is_further],
+            rows["is_black"][is_further],
+            rows["player"][is_further],
+            node[is_further],
+        ),
+        is_of_sides=is_of_sides,
+        white={"mean": sides.mean[:, 0] + added, "sd": sides.sd[:, 0]},
+        black={"mean": sides.mean[:, 1], "sd": sides.sd[:, 1]},
+        names={(game, is_black): name for game, is_black, name in run.rows(_TEAM_NAMES)},
+    )
+
+
 def played_games(run: Run) -> PlayedGames:
     """The games of a run."""
     games: dict[str, Any] = run.arrays(_GAMES)
     n_games = len(games["outcome"])
     strengths = [column for chain in run.chains for column in chain_columns(chain)]
     nodes = run.arrays(_NODES.format(columns=", ".join(["period_number", *strengths])))
+    n_nodes = len(nodes["mean"])
     of_players = run.arrays(_NODES_OF_PLAYERS)
     player_of_node = np.repeat(of_players["id"], of_players["nodes"])
     by_player = _sides_by_player(games["white"], games["black"])
@@ -340,6 +511,10 @@ def played_games(run: Run) -> PlayedGames:
     games["covariate_points"][covariate_points["row"]] = covariate_points["points"]
     if run.categories:
         nodes = _with_categories(run, games, nodes)
+    teams = None
+    if run.has_sums:
+        teams = _team_sides(run, games, nodes, n_nodes)
+        by_player = _with_members(games, teams.further)
     players = [player for (player,) in run.select(_NAMES)[1]]
     stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
     if stored_texts:
@@ -350,5 +525,12 @@ def played_games(run: Run) -> PlayedGames:
     else:
         texts = dict.fromkeys(TEXT_COLUMNS, np.zeros(n_games, np.int32))
     return PlayedGames(
-        run, players, **games, **texts, nodes=nodes, texts=["", *stored_texts], by_player=by_player
+        run,
+        players,
+        **games,
+        **texts,
+        nodes=nodes,
+        texts=["", *stored_texts],
+        by_player=by_player,
+        teams=teams,
     )

@@ -15,7 +15,7 @@ from ttt_cli.views.columns import Column, each
 from ttt_cli.views.events import EventData
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.performances import clean_score
-from ttt_cli.views.history.played import PlayedGames, Sides, played_games
+from ttt_cli.views.history.played import PlayedGames, Sides, game_of, played_games
 from ttt_cli.views.rankings.eligible import Eligible
 
 _CHOSEN: Final = """
@@ -96,10 +96,10 @@ class RecordSource:
     def sides(self) -> Sides:
         """The games that count of eligible players, each from their side: by player, then in the run's order."""
         played = self.played
-        player = np.stack([played.white, played.black], axis=1)
-        counts = self.is_eligible[player] & self.in_years(played.year)[:, np.newaxis]
-        order = played.by_player.order
-        return played.sides(order[counts.ravel()[order]])
+        by_player = played.by_player
+        is_eligible = np.repeat(self.is_eligible, np.diff(by_player.starts))
+        counts = is_eligible & self.in_years(played.year)[game_of(by_player.order)]
+        return played.sides_by_player(counts)
 
     def dates(self, games: Places) -> list[str]:
         """The dates of some games."""

@@ -1,10 +1,11 @@
 """The pages of events: standings or a crosstable, and games."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_summaries import event_facts
+from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.subjects import Subject
@@ -32,10 +33,19 @@ def _game_line(book: Book, year: int, game: int) -> str:
     names = book.player_pages.fields("../players/")
     cells = (
         markup.field(played.texts[played.round[game]]), markup.within(played.dates[game], year),
-        names[played.white[game]], names[played.black[game]], markup.result(played.outcome[game]),
+        *[_side(played, names, game, is_black=is_black) for is_black in (False, True)],
+        markup.result(played.outcome[game]),
         markup.share(played.expected(game)),
     )  # fmt: skip
     return "\t".join(cells)
+
+
+def _side(played: PlayedGames, names: Sequence[str], game: int, *, is_black: bool) -> str:
+    """The player of a side, or the members of its team."""
+    team = played.team_name(game, is_black=is_black)
+    return (
+        names[played.black[game] if is_black else played.white[game]] if team is None else markup.field(team)
+    )
 
 
 def _standings(book: Book, index: int, columns: Mapping[str, list[str]]) -> str:

@@ -207,10 +207,12 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
             else:
                 yield f"{year}\t"
         weight = float(sides.weight[row])
+        team = book.played.team_name(int(sides.game[row]), is_black=not sides.is_second[row])
+        opponent = opponents[sides.opponent[row]] if team is None else markup.field(team)
         result = markup.RESULTS[sides.outcome[row]] + ("" if weight == 1 else f" × {weight:.10g}")
         cells = (
             markup.within(dates[sides.game[row]], year), book.sides[sides.colour[row]],
-            opponents[sides.opponent[row]], result, markup.share(float(sides.expected[row])),
+            opponent, result, markup.share(float(sides.expected[row])),
         )  # fmt: skip
         yield "\t".join(cells)
 
