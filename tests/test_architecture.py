@@ -127,7 +127,8 @@ def test_there_are_no_pages_without_a_model() -> None:
         "categories",
         "lapse",
         "margins",
-    }  # the posterior, prior, draws, offsets, people, categories, chance and margins of victory of several
+        "teams",
+    }  # the posterior, prior, draws, offsets, people, categories, chance, margins of victory and teams of several
     assert pages - shared == {name.replace("-", "_") for name in MODULES}
 
 

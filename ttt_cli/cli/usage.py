@@ -176,7 +176,7 @@ def hint_at_runs(error: TttError) -> str | None:
     """A hint at other runs here that have a player, where the run was not named; None without such runs."""
     if session.run_is_named or not isinstance(error, LookupFailed) or error.player is None:
         return None
-    from ttt_cli.runs.run import runs_with
+    from ttt_cli.runs.search import runs_with
 
     runs = runs_with(error.player)
     if not runs:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.aliases import Aliases, read_aliases
+from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.join_people import join_people
 from ttt_cli.games.people import NO_PEOPLE
@@ -20,7 +21,6 @@ from ttt_cli.games.table import (
     Games,
     games_from_columns,
     joined,
-    joined_covariates,
     none_of,
     years_of,
 )
@@ -177,7 +177,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         round=joined(old.round, new.round),
         category=joined(old.category, new.category),
         source=joined(old.source, new.source),
-        covariates=joined_covariates(old.covariates, new.covariates),
+        covariates=_joined_covariates(old.covariates, new.covariates),
     )
     player_of = {spelling: player for player, spelling in identified.spellings}
     return United(
@@ -207,6 +207,22 @@ def _years_of_mentions(date: Ids, old: Games, new: Games) -> NDArray[np.int16]:
             first[team] = np.arange(len(games))[::-1]
         of_teams.append(years_of(games.date)[first[games.teams.team_of_member]])
     return np.concatenate([years, *of_teams])
+
+
+def _joined_covariates(
+    first: Sequence[CovariateTexts], second: Sequence[CovariateTexts]
+) -> tuple[CovariateTexts, ...]:
+    """The covariates of two tables of games, of the same names, one after the other."""
+    return tuple(
+        CovariateTexts(
+            before.name,
+            before.is_category,
+            single=joined(before.single, after.single),
+            white=joined(before.white, after.white),
+            black=joined(before.black, after.black),
+        )
+        for before, after in zip(first, second, strict=True)
+    )
 
 
 def _with_present_names(

@@ -331,22 +331,6 @@ def covariates_of_rows(
     )
 
 
-def joined_covariates(
-    first: Sequence[CovariateTexts], second: Sequence[CovariateTexts]
-) -> tuple[CovariateTexts, ...]:
-    """The covariates of two tables of games, of the same names, one after the other."""
-    return tuple(
-        CovariateTexts(
-            before.name,
-            before.is_category,
-            single=joined(before.single, after.single),
-            white=joined(before.white, after.white),
-            black=joined(before.black, after.black),
-        )
-        for before, after in zip(first, second, strict=True)
-    )
-
-
 def without_unused_texts(column: CodedColumn[str]) -> CodedColumn[str]:
     """The column with only those of its distinct texts that occur, in their order, and new codes of these."""
     present = np.zeros(len(column.values), np.bool_)

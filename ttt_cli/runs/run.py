@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from ttt_cli.runs import database
 from ttt_cli.runs.categories import category_names, category_number
@@ -48,7 +48,6 @@ CURVES: Final[dict[CurveName, Columns]] = {
     "newcomers": ("year", "mean", "sd"),
     "career": ("years", "mean", "sd"),
 }
-MOST_SEARCHED: Final = 20  # runs that may have a player
 _CAREER: Final = 40  # years
 _STEPS: Final = 4  # points of a curve in each of them
 _CLOCK: Final = 5.0  # seconds between the clocks of a file system and of the process
@@ -60,13 +59,6 @@ FROM {table} ORDER BY rowid"""
 
 class RunReplaced(RunError):
     """Another run replaced one that was read."""
-
-
-class RunWithPlayer(NamedTuple):
-    """The file of a run, and a player as named there."""
-
-    file: Path
-    player: str
 
 
 def open_run(
@@ -106,19 +98,6 @@ def open_run(
     if best is None:
         raise error
     return best if category is None else Run(best.path, scale, category=category)
-
-
-def runs_with(player: str) -> list[RunWithPlayer]:
-    """Runs in the current folder that have a player by this name, the newest first; no more than `MOST_SEARCHED`."""
-    files = sorted(Path().glob(f"*{ENDING}"), key=lambda file: (-file.stat().st_mtime, file.name))
-    runs = []
-    for file in files[:MOST_SEARCHED]:
-        try:
-            with Run(file) as run:
-                runs.append(RunWithPlayer(file, run.find_player(player).player))
-        except (LookupFailed, RunError):
-            continue
-    return runs
 
 
 def run_path(name: str | os.PathLike[str]) -> Path:
@@ -490,17 +469,13 @@ class Run:
         """The joint Gaussian of the skills, in points. Raises RunError if the run has none."""
         from ttt_cli.runs.joint import JointSkills
 
-        if self.has_sums:
-            raise RunError(
-                "has games of teams or orders of finish, of which runs store no joint posterior yet, so covariances of "
-                "skills are unknown",
-                where=self.name,
-            )
         if not self.has_joint:
             raise RunError(
                 "has no joint posterior, so covariances of skills are unknown",
                 where=self.name,
-                hint="fit with -s solver.posterior=joint (ttt, ttt-d)",
+                hint="runs with teams store none yet"
+                if self.has_sums
+                else "fit with -s solver.posterior=joint (ttt, ttt-d)",
             )
         return JointSkills(self.arrays, self.meta, self.name, self.scale.slope, self._category_number)
 
