@@ -22,7 +22,7 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.period import ranking
-from ttt_cli.views.report.book import make_book
+from ttt_cli.views.report.book import BookSettings, make_book
 from ttt_cli.views.report.markup import assets
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 
@@ -100,7 +100,7 @@ def test_every_view_names_the_same_number_one(
         json.dumps(make_figure(run, "leaders", FigureOptions(limits=asked)).spec),
     )
     assert dict(bars) == found
-    book = make_book(run, asked, "", 0)
+    book = make_book(BookSettings(run, asked, "", 0))
     everybody, of_site = book.people.rows, book.rankings.by_year
     assert {
         str(year): everybody[one.id[0]].name for year, one in of_site.items() if len(one.id) >= asked.fewest

@@ -145,6 +145,12 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
 
+    def __reduce__(self) -> tuple[type[Run], tuple[Any, ...]]:
+        """Another process opens the file again. Raises RunError for a run in memory."""
+        if self.path is None:
+            raise RunError("a run in memory cannot be opened by another process", where=self.name)
+        return Run, (self.path, self._anchors, None, None, self.category)
+
     def _repr_html_(self) -> str:
         from pandas import Series
 

@@ -114,10 +114,18 @@ class YearRankings(NamedTuple):
 def year_rankings(
     run: Run, limits: Eligible, people: People, groups: Sequence[Sequence[tuple[str, int]]] = ()
 ) -> YearRankings:
-    """The ranking of every year in which anybody is eligible, and covariances of groups of skills.
+    """The rankings of all years with probabilities of being the strongest, and covariances of groups of skills.
 
     `groups`: player and period number of each skill; they share the factorisation of the joint posterior.
     """
+    rankings = plain_year_rankings(run, limits)
+    if not rankings or any(np.isnan(ranking.sd).any() for ranking in rankings.values()):
+        return YearRankings(rankings, "")
+    return _with_probabilities(run, rankings, people, groups)
+
+
+def plain_year_rankings(run: Run, limits: Eligible) -> dict[int, YearRanking]:
+    """The ranking of every year in which anybody is eligible, without probabilities."""
     columns = run.arrays(_RANKED.format(rows=limits.skills(run)))
     years, starts = np.unique(columns["year"], return_index=True)
     ends = [*starts[1:].tolist(), len(columns["year"])]
@@ -128,9 +136,7 @@ def year_rankings(
             int(columns["period_number"][start]), columns["id"][rows], columns["mean"][rows],
             columns["sd"][rows], columns["games"][rows],
         )  # fmt: skip
-    if np.isnan(columns["sd"]).any() or not rankings:
-        return YearRankings(rankings, "")
-    return _with_probabilities(run, rankings, people, groups)
+    return rankings
 
 
 def _with_probabilities(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,13 @@ from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.opponents import AllOpponents, all_opponents
 from ttt_cli.views.history.people import People, read_people
 from ttt_cli.views.history.played import PlayedGames, played_games
-from ttt_cli.views.history.years import YearRankings, YearSkills, year_rankings, year_skills
+from ttt_cli.views.history.years import (
+    YearRankings,
+    YearSkills,
+    plain_year_rankings,
+    year_rankings,
+    year_skills,
+)
 from ttt_cli.views.people import RunPeople
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
 from ttt_cli.views.published_ratings import PublishedRatings
@@ -64,15 +70,40 @@ class Book:
         return {lead.player: lead for lead in self.dominant.leads}
 
 
-def make_book(
-    run: Run, limits: Eligible, title: str, most: int, published: PublishedRatings | None = None
-) -> Book:
-    """Read all data of a site from a run. The `most` players of the most games have a page, and as many events."""
+class BookSettings(NamedTuple):
+    """What a site is made of.
+
+    `limits`: who is eligible. `most`: this many players, those of the most games, have a page, and as many events.
+    """
+
+    run: Run
+    limits: Eligible
+    title: str
+    most: int
+    published: PublishedRatings | None = None
+
+
+def make_book(settings: BookSettings) -> Book:
+    """Read all data of a site from a run."""
+    run, limits, *_ = settings
     people = read_people(run)
-    played = played_games(run)
-    skills = year_skills(run, people)
     leads = largest_leads(run, limits, MOST_DOMINANT)
     rankings = year_rankings(run, limits, people, leads.groups)
+    dominant = leads.with_sds(lead_sds_from(leads.leads, rankings.covariances))
+    return _make_book(settings, people, rankings, dominant)
+
+
+def make_plain_book(settings: BookSettings) -> Book:
+    """As `make_book`, without probabilities of being the strongest and without the most dominant players."""
+    people = read_people(settings.run)
+    rankings = YearRankings(plain_year_rankings(settings.run, settings.limits), "")
+    return _make_book(settings, people, rankings, Leads([], ""))
+
+
+def _make_book(settings: BookSettings, people: People, rankings: YearRankings, dominant: Leads) -> Book:
+    run, limits, title, most, published = settings
+    played = played_games(run)
+    skills = year_skills(run, people)
     events = find_events(played)
     events_in: dict[int, list[int]] = {}
     for index, event in enumerate(events.rows):
@@ -87,7 +118,7 @@ def make_book(
         years=_years(played, rankings),
         sides=_side_labels(run),
         about=RunPeople(run),
-        dominant=leads.with_sds(lead_sds_from(leads.leads, rankings.covariances)),
+        dominant=dominant,
     )  # fmt: skip
 
 

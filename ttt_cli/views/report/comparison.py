@@ -1,7 +1,7 @@
 """The page of a site that compares players, and the data that its script reads."""
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ttt_cli.views.history.prediction import predicted
 from ttt_cli.views.rankings.peaks import find_peaks
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
+from ttt_cli.views.report.folder import SiteFile
 
 _FIRST: Final = 3  # players that the page begins with, those of the highest peaks
 _TOGETHER: Final = 200  # players whose histories are in one file
@@ -17,13 +18,6 @@ _STEPS: Final = 75  # of the difference of two skills
 _FURTHEST: Final = 1500.0  # difference, Elo points
 _SPREADS: Final = 12
 _WIDEST: Final = 600.0  # root of the sum of two variances, Elo points
-
-
-class Script(NamedTuple):
-    """The path of a script in the site, and its text."""
-
-    path: str
-    text: str
 
 
 def compare_page(book: Book) -> str:
@@ -43,13 +37,13 @@ def compare_page(book: Book) -> str:
     return markup.page(book.title, "Compare", markup.filled("compare.html", parts), up="")
 
 
-def history_scripts(book: Book) -> Iterator[Script]:
+def history_scripts(book: Book) -> Iterator[SiteFile]:
     """The histories of all players by year, and their opponents, so many to a file."""
     n_players = len(book.people.rows)
     for number, start in enumerate(range(0, n_players, _TOGETHER)):
         players = range(start, min(start + _TOGETHER, n_players))
         histories = {player: _history(book, player) for player in players}
-        yield Script(f"data/histories-{number}.js", markup.handed_over(f"histories-{number}", histories))
+        yield SiteFile(f"data/histories-{number}.js", markup.handed_over(f"histories-{number}", histories))
 
 
 def _history(book: Book, player: int) -> list[Any]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.replacing import real_path, replacing_folder, sweep
@@ -12,6 +12,13 @@ from ttt_cli.support.replacing import real_path, replacing_folder, sweep
 MANIFEST: Final = "made-by-ttt.txt"
 _HEADING: Final = "`ttt report` wrote this folder. It replaces and deletes these files, and no others:\n"
 WriteFile = Callable[[str, str], int]
+
+
+class SiteFile(NamedTuple):
+    """The path of a file within a site, and its text."""
+
+    path: str
+    text: str
 
 
 @contextmanager
@@ -38,7 +45,7 @@ def new_folder(path: Path) -> Iterator[WriteFile]:
                 return file.write_bytes(text.encode("utf-8", "replace"))
 
             yield write
-            lines = "".join(f"{name}\n" for name in [MANIFEST, *written])
+            lines = "".join(f"{name}\n" for name in [MANIFEST, *sorted(written)])
             (new / MANIFEST).write_text(_HEADING + lines, encoding="utf-8", newline="\n")
             _check_folder(folder)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
@@ -125,12 +125,17 @@ def table(name: str, columns: Mapping[str, Iterable[str]], kind: str = "") -> st
     rows = [f"<tr><td>{'<td>'.join(cells)}" for cells in zip(*columns.values(), strict=True)]
     if not rows:
         return ""
-    classes = [f"r{at}" for at, head in enumerate(columns, 1) if head.startswith("#")]
+    return f"{_start_of_table(name, tuple(columns), kind)}{''.join(rows)}</table></div>"
+
+
+@lru_cache(maxsize=1000)
+def _start_of_table(name: str, heads: tuple[str, ...], kind: str) -> str:
+    """A table up to its rows, which many tables share."""
+    classes = [f"r{at}" for at, head in enumerate(heads, 1) if head.startswith("#")]
     if kind:
         classes.insert(0, kind)
-    cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in columns)
-    opened = f'<table id={anchor(name)}-table class="{" ".join(classes)}"><thead><tr>{cells}<tbody>'
-    return f"<div class=scroll>{opened}{''.join(rows)}</table></div>"
+    cells = "".join([f"<th>{text(head.removeprefix('#'))}" for head in heads])
+    return f'<div class=scroll><table id={anchor(name)}-table class="{" ".join(classes)}"><thead><tr>{cells}<tbody>'
 
 
 def anchor(name: str) -> str:

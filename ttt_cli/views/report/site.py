@@ -1,7 +1,7 @@
 """A site: a folder of linked pages of players, years and events."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,15 +11,13 @@ from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report import links, markup
-from ttt_cli.views.report.book import Book, make_book
-from ttt_cli.views.report.comparison import Script, compare_page, history_scripts
-from ttt_cli.views.report.event_pages import event_subject
-from ttt_cli.views.report.folder import new_folder
+from ttt_cli.views.report.book import Book, BookSettings, make_book
+from ttt_cli.views.report.comparison import compare_page
+from ttt_cli.views.report.folder import SiteFile, new_folder
 from ttt_cli.views.report.front_page import front_page
 from ttt_cli.views.report.lists import event_lists, player_lists, year_list
-from ttt_cli.views.report.player_pages import player_subject
 from ttt_cli.views.report.record_page import find_records, record_page
-from ttt_cli.views.report.subjects import Subject, subject_pages
+from ttt_cli.views.report.shared_work import player_files, simple_files, simple_files_elsewhere
 from ttt_cli.views.report.year_pages import year_page
 
 MOST: Final = 30_000  # players with pages of their own, and events
@@ -54,10 +52,11 @@ def write_site(
     """
     files = 0
     size = 0
-    with run, new_folder(folder) as write:
-        book = make_book(run, limits or eligible(run), title or readable(run.name), most, published)
+    settings = BookSettings(run, limits or eligible(run), title or readable(run.name), most, published)
+    with run, new_folder(folder) as write, simple_files_elsewhere(settings) as simple:
+        book = make_book(settings)
         with progress.task("writing pages", None, "pages") as bar:
-            for path, text in site_files(book):
+            for path, text in site_files(book, simple):
                 files += 1
                 size += write(path, text)
                 bar.advance(1)
@@ -70,8 +69,10 @@ def readable(name: str) -> str:
     return f"{words[:1].upper()}{words[1:]}: skill histories"
 
 
-def site_files(book: Book) -> Iterator[tuple[str, str]]:
-    """Path and text of every file."""
+def site_files(
+    book: Book, simple: Callable[[Book], Iterator[SiteFile]] = simple_files
+) -> Iterator[tuple[str, str]]:
+    """Path and text of every file; `simple`: returns `simple_files`, perhaps of another process."""
     yield "site.css", markup.assets("style.css") + markup.assets("site.css")
     constants = {
         "CURVES": markup.curves_frame(book.run),
@@ -84,7 +85,6 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield _event_names(book)
     yield "compare.js", markup.assets(*_COMPARE)
     yield "compare.html", compare_page(book)
-    yield from history_scripts(book)
     records = find_records(book)
     yield "index.html", front_page(book, records)
     yield "years.html", year_list(book)
@@ -93,42 +93,24 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield from event_lists(book)
     for year in book.years:
         yield f"years/{year}.html", year_page(book, year)
-    yield from _event_pages(book)
-    yield from _player_pages(book)
+    yield from player_files(book, shared=False)
+    yield from simple(book)
 
 
-def _event_pages(book: Book) -> Iterator[tuple[str, str]]:
-    def subject(event: int) -> Subject:
-        return event_subject(book, event)
-
-    few = "Events of a few games"
-    for name, text in subject_pages(book.title, few, book.event_pages.addresses, subject):
-        yield f"events/{name}", text
-
-
-def _player_pages(book: Book) -> Iterator[tuple[str, str]]:
-    def subject(player: int) -> Subject:
-        return player_subject(book, player)
-
-    few = "Players of a few games"
-    for name, text in subject_pages(book.title, few, book.player_pages.addresses, subject):
-        yield f"players/{name}", text
-
-
-def _player_names(book: Book) -> Script:
+def _player_names(book: Book) -> SiteFile:
     """Names, years, games and addresses of all players, for the search."""
     players = [
         [person.name, person.first, person.last, markup.short(person.games), *book.player_pages.code(player)]
         for player, person in enumerate(book.people.rows)
     ]
-    return Script("data/names.js", markup.handed_over("names", players))
+    return SiteFile("data/names.js", markup.handed_over("names", players))
 
 
-def _event_names(book: Book) -> Script:
+def _event_names(book: Book) -> SiteFile:
     """Names, years, games and addresses of the events that have a page, for the search."""
     events = [
         [event.name, event.year, event.games, *book.event_pages.code(index)]
         for index, event in enumerate(book.events.rows)
         if book.event_pages.addresses[index]
     ]
-    return Script("data/events.js", markup.handed_over("events", events))
+    return SiteFile("data/events.js", markup.handed_over("events", events))

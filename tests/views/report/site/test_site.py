@@ -26,7 +26,7 @@ from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.records.table import record_rows
 from ttt_cli.views.report import links
-from ttt_cli.views.report.book import make_book
+from ttt_cli.views.report.book import BookSettings, make_book
 from ttt_cli.views.report.careers import rivals, spans_of
 from ttt_cli.views.report.markup import anchor
 from ttt_cli.views.report.site import readable, site_files, write_site
@@ -167,7 +167,7 @@ def test_rivals_are_drawn_in_the_years_of_the_player() -> None:
         ),
     ]
     run = run_of(told)
-    book = make_book(run, eligible(run), "", 9)
+    book = make_book(BookSettings(run, eligible(run), "", 9))
     player = book.people.number["Morphy, Paul"]
     drawn = {name: (first, len(means)) for name, first, means in rivals(book, player)}
     assert drawn == {"Anderssen": (1855, 5), "Paulsen": (1855, 5)}
@@ -360,7 +360,7 @@ def test_many_games_keep_their_order() -> None:
 
 def test_streaks_of_a_player_are_those_of_the_command() -> None:
     run = run_of(TOLD)
-    book = make_book(run, eligible(run), "", 9)
+    book = make_book(BookSettings(run, eligible(run), "", 9))
     page = dict(site_files(book))["players/paulsen-louis.html"]
     listed = book_rows(run, "Paulsen, Louis", "streaks")
     longest = {row[1]: row for row in reversed(list(listed.rows))}
@@ -372,7 +372,7 @@ def test_streaks_of_a_player_are_those_of_the_command() -> None:
 def test_the_record_book_of_a_site_has_the_records_of_the_command() -> None:
     run = run_of(TOLD)
     everybody = eligible(run, everyone=True)
-    page = dict(site_files(make_book(run, everybody, "", 9)))["records.html"]
+    page = dict(site_files(make_book(BookSettings(run, everybody, "", 9))))["records.html"]
     for kind in ("unbeaten", "wins", "upsets", "reigns", "peaks", "rivalries", "games"):
         rows = record_rows(run, kind, everybody, number=10)
         heading = rows.title[0]
