@@ -259,6 +259,7 @@ def doubt(
     *,
     games: str | os.PathLike[str] | None = None,
     source: str | None = None,
+    corrections: str | os.PathLike[str] | None = None,
     leader: str | int | None = None,
     refit: bool = False,
     kind: str = "skills",
@@ -270,13 +271,14 @@ def doubt(
     """What a run would say without some of its games, as in `ttt doubt`: a pandas DataFrame.
 
     The games that are left out: `where`, a condition such as `"event = 'London' and year = 1851"`, `games`, a file
-    of them, or all of a `source`. To first order, or `refit`, exactly. `kind`: `skills` (most affected first; `each`:
-    all periods of a player) or `leaders`, the number ones that would change. `leader`, a period: instead the fewest
-    games whose removal changes its number one. `number` None: all. `limits` on who may be number one: `active`,
-    `min_games`, `min_opponents`, `max_sd` or `everyone=True`. Raises ConfigError, LookupFailed, DataError; without
-    `refit` also for models other than TTT and RunError without a joint posterior.
+    of them, or all of a `source`; or `corrections`, a file of what is changed instead (always refitted). To first
+    order, or `refit`, exactly. `kind`: `skills` (most affected first; `each`: all periods of a player) or `leaders`,
+    the number ones that would change. `leader`, a period: instead the fewest games whose removal changes its number
+    one. `number` None: all. `limits` on who may be number one: `active`, `min_games`, `min_opponents`, `max_sd` or
+    `everyone=True`. Raises ConfigError, LookupFailed, DataError; without `refit` also for models other than TTT and
+    RunError without a joint posterior.
     """
-    from ttt_cli.views.doubt import DoubtedGames, doubt_view
+    from ttt_cli.views.doubt import DoubtedGames, corrections_view, doubt_view
     from ttt_cli.views.fewest_removals import fewest_removal_rows
 
     if kind not in ("skills", "leaders"):
@@ -286,11 +288,17 @@ def doubt(
     refitting = refit_of(opened, progress)
     file = None if games is None else os.fspath(games)
     if leader is not None:
-        if where is not None or file is not None or source is not None or refit:
-            raise ConfigError("leader goes without where, games, source and refit", hint="it always refits")
+        if any(named is not None for named in (where, file, source, corrections)) or refit:
+            message = "leader goes without where, games, source, corrections and refit"
+            raise ConfigError(message, hint="it always refits")
         return _frame(fewest_removal_rows(opened, leader, chosen, refitting))
-    doubted = DoubtedGames(where, file, source)
-    view = doubt_view(opened, doubted, chosen, refitting if refit else None, number, every=each)
+    if corrections is not None:
+        if any(named is not None for named in (where, file, source)):
+            raise ConfigError("corrections go without where, games and source")
+        view = corrections_view(opened, os.fspath(corrections), chosen, refitting, number, every=each)
+    else:
+        doubted = DoubtedGames(where, file, source)
+        view = doubt_view(opened, doubted, chosen, refitting if refit else None, number, every=each)
     return _frame(view.skills if kind == "skills" else view.leaders)
 
 

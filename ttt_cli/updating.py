@@ -29,6 +29,7 @@ DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the 
         "colours",
         "aliases",
         "people",
+        "corrections",
         "reader",
         "format",
         "header",

@@ -25,6 +25,7 @@ from ttt_cli.cli.options import (
 )
 @click.option("--games", "file", metavar="FILE", help="Leave out the games that this file lists.")
 @click.option("--source", metavar="NAME", help="Leave out the games of a source (data.source).")
+@click.option("--corrections", metavar="FILE", help="Apply the corrections in this file instead, and refit.")
 @click.option(
     "--leader",
     metavar="PERIOD",
@@ -46,6 +47,7 @@ def command(
     where: str | None,
     file: str | None,
     source: str | None,
+    corrections: str | None,
     leader: str | None,
     refit: bool,
     kind: str,
@@ -60,12 +62,14 @@ def command(
     without the games: parameters, draw margins and careers stay as they are. The players whose means change most are
     first, in the period in which they do. Who may be number one is decided by all games.
 
+    --corrections shows what a file of corrections would change (docs/corrections.md), always by a refit.
+
     --leader looks for the fewest games whose removal changes the number one of a period, and checks them by refits.
     """
     refuse(
         (
-            "--where, --games, --source or --leader: one of them",
-            sum(option is not None for option in (where, file, source, leader)) != 1,
+            "--where, --games, --source, --corrections or --leader: one of them",
+            sum(option is not None for option in (where, file, source, corrections, leader)) != 1,
         ),
         (
             "--leader goes without --refit, --kind and --each",
@@ -74,7 +78,7 @@ def command(
         ("--each goes with skills", each and kind != "skills"),
     )
     from ttt_cli.fitting import refit_of
-    from ttt_cli.views.doubt import DoubtedGames, doubt_view
+    from ttt_cli.views.doubt import DoubtedGames, corrections_view, doubt_view
     from ttt_cli.views.fewest_removals import fewest_removal_rows
     from ttt_cli.views.rankings.eligible import eligible
 
@@ -84,8 +88,11 @@ def command(
     if leader is not None:
         query.show(fewest_removal_rows(run, leader, eligible_players, refitting))
         return
-    doubted = DoubtedGames(where, file, source)
-    view = doubt_view(run, doubted, eligible_players, refitting if refit else None, number, every=each)
+    if corrections is not None:
+        view = corrections_view(run, corrections, eligible_players, refitting, number, every=each)
+    else:
+        doubted = DoubtedGames(where, file, source)
+        view = doubt_view(run, doubted, eligible_players, refitting if refit else None, number, every=each)
     say(*view.notes)
     if kind == "leaders":
         query.show(view.leaders)

@@ -83,6 +83,10 @@ def command(
     data = configure(config, overrides).config.data
     on_unusable = None if data.strict else lambda error: say(f"warning: {error}", LISTED)
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
+    if data.corrections is not None:
+        from ttt_cli.views.corrections import correction_lines
+
+        say(*correction_lines(records, data.corrections))
     if listed:
         emit(record_rows(records, everything=everything), fmt, out=out)
         return

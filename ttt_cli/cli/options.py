@@ -277,6 +277,7 @@ def _split(context: click.Context, parameter: click.Parameter, value: tuple[str,
 KEYS: Final = {
     "years": "data.filter.years", "players": "data.filter.players", "events": "data.filter.events",
     "exclude": "data.filter.exclude", "aliases": "data.aliases", "people": "data.people",
+    "corrections": "data.corrections",
     "cluster": "solver.cluster", "memory": "solver.memory", "scratch": "solver.scratch",
 }  # fmt: skip
 
@@ -313,6 +314,7 @@ reading_options = with_options(
                  help=f"Leave out {', '.join(EVENT_SETS)}."),
     click.option("--aliases", metavar="FILE", help="File of spellings: main,synonym,... in each line."),
     click.option("--people", metavar="FILE", help="Table of people: name,born,died,sex,federation,title ..."),
+    click.option("--corrections", metavar="FILE", help="Corrections: action,where,player,value,reason,source."),
 )  # fmt: skip
 cluster_option = with_options(
     _as_overrides,

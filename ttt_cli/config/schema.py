@@ -216,6 +216,11 @@ class DataConfig(ConfigSection):
     people: str | None = key(
         None, "table of people, CSV or Parquet: name,born,died,sex,federation,title and any other column"
     )
+    corrections: str | None = key(
+        None,
+        "file of corrections: action,where,player,value,reason,source; actions are drop, result, date, name, merge and "
+        "split",
+    )
     ids: bool = key(True, "whether a player with a FIDE id is known by it")
     drop: list[Droppable] | None = key(
         None,

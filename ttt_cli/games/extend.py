@@ -88,8 +88,11 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
         new_problems = (*_without_people(new_problems), *joined.problems)
     old_aliases = old.report.aliases
     new_aliases = new.report.aliases
-    report = ReadReport(files, (*old_problems, *new_problems), new_aliases or old_aliases, people_report)
-    new_report = ReadReport(new_files, new_problems, new_aliases, people_report)
+    corrections = new.report.corrections or old.report.corrections
+    report = ReadReport(
+        files, (*old_problems, *new_problems), new_aliases or old_aliases, people_report, corrections
+    )
+    new_report = ReadReport(new_files, new_problems, new_aliases, people_report, new.report.corrections)
 
     used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
     used = used[np.argsort(rows.columns.date[used], kind="stable")]

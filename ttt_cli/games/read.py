@@ -10,6 +10,7 @@ from typing import Final
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.assemble import make_games, make_records
 from ttt_cli.games.collect import Collected, Collector
+from ttt_cli.games.corrections import correct_games, read_corrections
 from ttt_cli.games.selection import filters_need_all_games
 from ttt_cli.games.table import Games, Records
 from ttt_cli.parallel.cluster import cluster_asked, local_workers
@@ -25,7 +26,13 @@ from ttt_cli.support.progress import SILENT, Progress
 _DEFAULT: Final = DataConfig()
 
 # Problems by which no record is lost or changed.
-_HARMLESS: Final = (OTHER_FILE, reasons.NUMBERED_DATE, reasons.IDLE_ALIAS, reasons.UNKNOWN_PEOPLE)
+_HARMLESS: Final = (
+    OTHER_FILE,
+    reasons.NUMBERED_DATE,
+    reasons.IDLE_ALIAS,
+    reasons.UNKNOWN_PEOPLE,
+    reasons.CORRECTION,
+)
 
 
 def read_games(
@@ -39,13 +46,15 @@ def read_games(
     """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games.
 
     The columns are in `storage`. Records that cannot be used, or that the filters of `data` do not want, are left
-    out, counted and reported in `Games.report`. `jobs` processes read, None: as many as pay off. Raises DataError when
-    a file cannot be read, when what was named has no record that could be a game, when filters leave none, and for what
-    `data.strict` and `data.max_errors` do not let pass; ConfigError when configured columns, players or an encoding do
-    not exist; SetupError when the disk is full.
+    out, counted and reported in `Games.report`; `data.corrections` are applied to the others, in memory. `jobs`
+    processes read, None: as many as pay off. Raises DataError when a file cannot be read, when what was named has no
+    record that could be a game, when filters leave none, and for what `data.strict` and `data.max_errors` do not let
+    pass; ConfigError when configured columns, players or an encoding do not exist; SetupError when the disk is full.
     """
     collector = Collector(data, storage=storage)
     games = make_games(_collect(sources, collector, data, progress, jobs=jobs), progress)
+    if data.corrections is not None:
+        games = correct_games(games, read_corrections(data.corrections))
     if data.strict:
         _refuse_problems(games.report.problems)
     if not len(games):

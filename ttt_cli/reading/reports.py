@@ -70,6 +70,8 @@ MIXED_ORDERS: Final = "day first and month first"
 RESULT_WORDS: Final = "wins and losses as words"
 GOALS: Final = "goals without sides of a sport"
 IDLE_ALIAS: Final = "aliases of nobody"
+CORRECTION: Final = "correction"
+IDLE_CORRECTION: Final = "corrections of no game"
 UNKNOWN_PEOPLE: Final = "people without games"
 CONTRADICTING_PEOPLE: Final = "people who are described differently"
 BAD_LIFE_DATE: Final = "births and deaths that are no dates"
@@ -153,12 +155,13 @@ class PeopleReport(InputFile):
 
 @dataclass(frozen=True)
 class ReadReport:
-    """All files, problems row by row, the alias file that united names, and the file of people."""
+    """All files, problems row by row, the alias file that united names, the files of people and of corrections."""
 
     files: tuple[FileReport, ...] = ()
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
     people: PeopleReport | None = None
+    corrections: InputFile | None = None
 
     @property
     def rows(self) -> int:

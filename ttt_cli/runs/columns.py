@@ -35,7 +35,7 @@ from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.people import people_in
-from ttt_cli.runs.schema import ALIASES, FORMAT, PEOPLE, definitions
+from ttt_cli.runs.schema import ALIASES, CORRECTIONS, FORMAT, PEOPLE, definitions
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
@@ -302,6 +302,8 @@ def report_columns(report: ReadReport) -> dict[str, Columns]:
         inputs.append((alias.path, ALIASES, alias.digest, alias.size, 0, 0))
     if people := report.people:
         inputs.append((people.path, PEOPLE, people.digest, people.size, people.rows, people.used))
+    if corrections := report.corrections:
+        inputs.append((corrections.path, CORRECTIONS, corrections.digest, corrections.size, 0, 0))
     problems = [
         (problem.file, problem.line, problem.reason, problem.detail, problem.action)
         for problem in report.problems
@@ -541,6 +543,7 @@ def _rebuild_report(run: _Reader) -> ReadReport:
     files: list[FileReport] = []
     aliases: InputFile | None = None
     people: PeopleReport | None = None
+    corrections: InputFile | None = None
     traits = {
         file_number: (chess, home, winner_first)
         for file_number, chess, home, winner_first in run.rows(
@@ -551,6 +554,9 @@ def _rebuild_report(run: _Reader) -> ReadReport:
     for number, (path, kind, digest, size, rows, used) in enumerate(inputs):
         if kind == ALIASES:
             aliases = aliases or InputFile(path, digest, size)
+            continue
+        if kind == CORRECTIONS:
+            corrections = InputFile(path, digest, size)
             continue
         if kind == PEOPLE:
             people = PeopleReport(path, digest, size, rows, used)
@@ -570,4 +576,4 @@ def _rebuild_report(run: _Reader) -> ReadReport:
             file = replace(file, chess=chess, home=home, winner_first=winner_first)
         files.append(file)
     problems = tuple(Problem(*row) for row in run.rows("FROM problems"))
-    return ReadReport(files=tuple(files), problems=problems, aliases=aliases, people=people)
+    return ReadReport(tuple(files), problems, aliases=aliases, people=people, corrections=corrections)

@@ -311,7 +311,8 @@ PUBLIC: Final[dict[str, str]] = {
 }
 ALIASES: Final = "aliases"  # the kind of input that is the alias file
 PEOPLE: Final = "people"  # the kind of input that is the file of people
-NOT_OF_GAMES: Final = (ALIASES, PEOPLE)  # kinds of input
+CORRECTIONS: Final = "corrections"  # the kind of input that is the file of corrections
+NOT_OF_GAMES: Final = (ALIASES, PEOPLE, CORRECTIONS)  # kinds of input
 
 
 class TableColumn(NamedTuple):

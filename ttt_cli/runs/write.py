@@ -177,6 +177,8 @@ def write_run(
             digests.append(games.report.aliases.digest)
         if games.report.people is not None:
             digests.append(games.report.people.digest)
+        if games.report.corrections is not None:
+            digests.append(games.report.corrections.digest)
         if dropped := drop_stale_points(target, basis_of(written.meta, digests)):
             WRITER.report(f"{path}: {dropped:,} evidence points of other games or settings are dropped")
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
+from ttt_cli.games.corrections import apply_corrections, read_corrections
 from ttt_cli.games.table import Games
 from ttt_cli.inference.influence import Influence
 from ttt_cli.periods import label
 from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask, Places
-from ttt_cli.support.errors import ConfigError
+from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.game_choice import ChosenGames, games_in_file, games_of_source, games_where
 from ttt_cli.views.rankings.eligible import Eligible
@@ -131,20 +132,58 @@ def doubt_view(
             without = WithoutToFirstOrder(run, Influence(run), games, chosen.rows)
         else:
             without = WithoutByRefit(run, refit(games_without(games, chosen.rows)))
-        changes = _skill_changes(run, without, number, every=every)
-        leader_changes = _leader_changes(run, without, limits)
         left_out = float(games.weight[chosen.rows].sum())
         how = "to first order" if refit is None else "refitted"
-        title = (
-            f"Without {left_out:,g} of {games.weight.sum():,g} games ({chosen.words}), {how}: "
-            f"{counted(len(leader_changes), 'change')} of number ones"
-        )
-        has_gone = any(change.mean_without is None for change in changes)
-        remark = "; without a mean: no other game up to the period" if has_gone else ""
-        explanation = f"{run_line(run)}{remark}"
-        skills = build_rows(run, SKILL_COLUMNS, changes, (title, explanation))
-        leaders = build_rows(run, LEADER_COLUMNS, leader_changes, ("Number ones that would be others",))
-        return Doubt(skills, leaders, chosen.notes)
+        words = f"Without {left_out:,g} of {games.weight.sum():,g} games ({chosen.words}), {how}"
+        return _compare(run, without, limits, words, chosen.notes, number, every=every)
+
+
+def corrections_view(
+    run: Run, path: str, limits: Eligible, refit: Refit, number: int | None, *, every: bool
+) -> Doubt:
+    """What a run would say with the corrections in a file, by the run that `refit` makes of the corrected games.
+
+    Arguments as of `doubt_view`. Raises DataError for a file that cannot be used, LookupFailed where it changes
+    nothing.
+    """
+    with run:
+        games = run.stored_games()
+        corrections = read_corrections(path)
+        corrected = apply_corrections(games, corrections)
+        used = sum(count > 0 for count in corrected.counts)
+        if not used:
+            raise LookupFailed(
+                f"none of the {counted(len(corrections.rows), 'correction')} of {path} changes a game of {run.name}"
+            )
+        notes = [
+            f"{path}:{correction.line}: {correction.action} changes no game"
+            for correction, count in zip(corrections.rows, corrected.counts, strict=True)
+            if not count
+        ]
+        without = WithoutByRefit(run, refit(corrected.games))
+        words = f"With {used} of {counted(len(corrections.rows), 'correction')} of {path}, refitted"
+        return _compare(run, without, limits, words, tuple(notes), number, every=every)
+
+
+def _compare(
+    run: Run,
+    without: Without,
+    limits: Eligible,
+    words: str,
+    notes: tuple[str, ...],
+    number: int | None,
+    *,
+    every: bool,
+) -> Doubt:
+    """Compare the skills and number ones of a run with those of other games, which are described by `words`."""
+    changes = _skill_changes(run, without, number, every=every)
+    leader_changes = _leader_changes(run, without, limits)
+    title = f"{words}: {counted(len(leader_changes), 'change')} of number ones"
+    has_gone = any(change.mean_without is None for change in changes)
+    remark = "; without a mean: no other game up to the period" if has_gone else ""
+    skills = build_rows(run, SKILL_COLUMNS, changes, (title, f"{run_line(run)}{remark}"))
+    leaders = build_rows(run, LEADER_COLUMNS, leader_changes, ("Number ones that would be others",))
+    return Doubt(skills, leaders, notes)
 
 
 def _skill_changes(run: Run, without: Without, number: int | None, *, every: bool) -> list[SkillChange]:

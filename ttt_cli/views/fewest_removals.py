@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
+from ttt_cli.games.game_fields import date_texts
 from ttt_cli.games.table import Games
 from ttt_cli.inference.influence import Influence, Supposition, Target
 from ttt_cli.periods import label, period_of
@@ -18,7 +19,6 @@ from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.doubt import EligibleSkills, Refit, eligible_skills
-from ttt_cli.views.game_choice import date_texts
 from ttt_cli.views.rankings.eligible import WIDER, Eligible
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line

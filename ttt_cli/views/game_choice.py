@@ -11,34 +11,16 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.extend import unite
+from ttt_cli.games.game_fields import PLAYER, SIDES, check_fields, field_columns, rows_that_meet
 from ttt_cli.games.read import read_games
-from ttt_cli.games.table import GameColumns, Games, years_of
+from ttt_cli.games.table import GameColumns, Games
+from ttt_cli.games.where import Condition, FieldComparison, comparisons, parse_condition
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.arrays import Places
-from ttt_cli.support.errors import ConfigError, LookupFailed, suggested
+from ttt_cli.support.errors import LookupFailed, suggested
 from ttt_cli.views.rows import counted
-from ttt_cli.views.where import (
-    AllOf,
-    AnyOf,
-    Condition,
-    FieldComparison,
-    IsUnknown,
-    Not,
-    comparisons,
-    parse_condition,
-)
 
-Truths = NDArray[np.int8]
-
-PLAYER: Final = "player"  # either side
-SIDES: Final = ("white", "black")
-FALSE: Final = 0
-UNKNOWN: Final = 1
-TRUE: Final = 2
-_TRUTHS: Final = {False: FALSE, None: UNKNOWN, True: TRUE}
-_DATE_LENGTHS: Final = (4, 7, 10)  # of a year, a month and a day
 _EXAMPLE: Final = "event = 'London' and year = 1851"
 
 
@@ -81,79 +63,13 @@ def games_of_source(run: Run, games: Games, source: str) -> ChosenGames:
 
 def _games_that_meet(run: Run, games: Games, condition: Condition, words: str) -> ChosenGames:
     """The games that meet a condition, which is written as `words`. Raises ConfigError, LookupFailed."""
-    columns = _field_columns(games)
-    fields = [*columns, PLAYER]
-    for comparison in comparisons(condition):
-        if comparison.field not in fields:
-            hint = suggested(comparison.field, fields, f"fields are {', '.join(sorted(fields))}")
-            raise ConfigError(f"--where: games have no field {comparison.field!r}", hint=hint)
-    rows = np.flatnonzero(_truths(condition, columns) == TRUE)
+    check_fields(condition)
+    columns = field_columns(games)
+    rows = rows_that_meet(condition, columns)
     if not len(rows):
         unknown_value = next(_unknown_values(condition, columns), None)
         raise LookupFailed(f"no game of {run.name} meets the condition {words}", hint=unknown_value)
     return ChosenGames(rows, words)
-
-
-def _field_columns(games: Games) -> dict[str, CodedColumn[str]]:
-    """The fields of games as texts, empty where nothing is known."""
-    files = tuple(file.path for file in games.report.files) or ("",)
-    years, year_codes = np.unique(years_of(games.date), return_inverse=True)
-    return {
-        "date": date_texts(games),
-        "year": CodedColumn(year_codes, tuple(f"{year:04d}" for year in years.tolist())),
-        "white": CodedColumn(games.white, games.players),
-        "black": CodedColumn(games.black, games.players),
-        "result": CodedColumn(games.outcome, RESULTS),
-        "event": games.event,
-        "site": games.site,
-        "round": games.round,
-        "category": games.category,
-        "source": games.source,
-        "file": CodedColumn(games.source_file, files),
-    }
-
-
-def date_texts(games: Games) -> CodedColumn[str]:
-    """Dates as they were known: 1851, 1851-05, 1851-05-27."""
-    keys = games.date.astype(np.int64) * len(_DATE_LENGTHS) + games.date_precision
-    distinct, codes = np.unique(keys, return_inverse=True)
-    days = (distinct // len(_DATE_LENGTHS)).astype("datetime64[D]").astype(str).tolist()
-    precisions = (distinct % len(_DATE_LENGTHS)).tolist()
-    texts = [day[: _DATE_LENGTHS[precision]] for day, precision in zip(days, precisions, strict=True)]
-    return CodedColumn(codes, tuple(texts))
-
-
-def _truths(condition: Condition, columns: Mapping[str, CodedColumn[str]]) -> Truths:
-    """Whether a condition is false, unknown or true of each game (Kleene's logic)."""
-    match condition:
-        case Not(part):
-            return np.asarray(TRUE - _truths(part, columns), np.int8)
-        case AllOf(parts):
-            return _lowest([_truths(part, columns) for part in parts])
-        case AnyOf(parts):
-            return _highest([_truths(part, columns) for part in parts])
-        case FieldComparison(field, operator) if field == PLAYER:
-            sides = [_truths_in(condition, columns[side]) for side in SIDES]
-            of_both = operator == "!="  # which says that the player is on neither side
-            return _lowest(sides) if of_both else _highest(sides)
-        case IsUnknown(field) if field == PLAYER:
-            return np.full(len(columns["date"]), FALSE, np.int8)
-        case _:
-            return _truths_in(condition, columns[condition.field])
-
-
-def _lowest(truths: Sequence[Truths]) -> Truths:
-    return np.asarray(np.min(truths, axis=0), np.int8)
-
-
-def _highest(truths: Sequence[Truths]) -> Truths:
-    return np.asarray(np.max(truths, axis=0), np.int8)
-
-
-def _truths_in(comparison: FieldComparison | IsUnknown, column: CodedColumn[str]) -> Truths:
-    """Whether a comparison is true of each text of a column."""
-    of_texts = [_TRUTHS[comparison.holds({comparison.field: text or None})] for text in column.values]
-    return np.array(of_texts, np.int8)[column.codes]
 
 
 def _unknown_values(condition: Condition, columns: Mapping[str, CodedColumn[str]]) -> Iterator[str]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from ttt_cli.games.where import Condition, FieldComparison, comparisons, parse_condition
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.views.name_lists import find_players
 from ttt_cli.views.people import AGE, PLAYER, RunPeople, first_period_at
 from ttt_cli.views.rows import Rows, counted
-from ttt_cli.views.where import Condition, FieldComparison, comparisons, parse_condition
 
 _CAREERS: Final = """
 SELECT id, player, min(period_number), max(period_number) FROM spans JOIN names USING (player) GROUP BY ALL ORDER BY id

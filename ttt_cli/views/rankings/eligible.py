@@ -131,7 +131,7 @@ def eligible(
     """The limits given, with defaults for the others unless `everyone`.
 
     The defaults except `ACTIVE_YEARS` apply only if at least `ENOUGH` players of the run meet them at their peaks.
-    `where`: a condition on what is known of players (`ttt_cli.views.where`). `players`: a list of some
+    `where`: a condition on what is known of players (`ttt_cli.games.where`). `players`: a list of some
     (`ttt_cli.views.name_lists`). With either, one player is enough for a period to have a number one. Raises
     ConfigError for a malformed condition, LookupFailed for unknown fields and names.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.cases import each
+from ttt_cli.games.where import parse_condition
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.views.where import parse_condition
 
 FACTS = {
     "player": "Morphy, Paul",

@@ -1,0 +1,113 @@
+"""Fields of games in conditions, and the games that meet one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.table import Games, years_of
+from ttt_cli.games.where import (
+    AllOf,
+    AnyOf,
+    Condition,
+    FieldComparison,
+    IsUnknown,
+    Not,
+    comparisons,
+)
+from ttt_cli.reading.columns import CodedColumn
+from ttt_cli.support.arrays import Places
+from ttt_cli.support.errors import ConfigError, suggested
+
+Truths = NDArray[np.int8]
+Fields = Mapping[str, CodedColumn[str]]
+
+PLAYER: Final = "player"  # either side
+SIDES: Final = ("white", "black")
+FALSE: Final = 0
+UNKNOWN: Final = 1
+TRUE: Final = 2
+RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White
+FIELDS: Final = (
+    "date", "year", "white", "black", PLAYER, "result", "event", "site", "round", "category", "source", "file",
+)  # fmt: skip
+_TRUTHS: Final = {False: FALSE, None: UNKNOWN, True: TRUE}
+_DATE_LENGTHS: Final = (4, 7, 10)  # of a year, a month and a day
+
+
+def check_fields(condition: Condition) -> None:
+    """Raise ConfigError for a condition on what games do not have."""
+    for comparison in comparisons(condition):
+        if comparison.field not in FIELDS:
+            hint = suggested(comparison.field, FIELDS, f"fields are {', '.join(FIELDS)}")
+            raise ConfigError(f"--where: games have no field {comparison.field!r}", hint=hint)
+
+
+def field_columns(games: Games) -> dict[str, CodedColumn[str]]:
+    """The fields of games as texts, empty where nothing is known; `player` is White's or Black's."""
+    files = tuple(file.path for file in games.report.files) or ("",)
+    years, year_codes = np.unique(years_of(games.date), return_inverse=True)
+    return {
+        "date": date_texts(games),
+        "year": CodedColumn(year_codes, tuple(f"{year:04d}" for year in years.tolist())),
+        "white": CodedColumn(games.white, games.players),
+        "black": CodedColumn(games.black, games.players),
+        "result": CodedColumn(games.outcome, RESULTS),
+        "event": games.event,
+        "site": games.site,
+        "round": games.round,
+        "category": games.category,
+        "source": games.source,
+        "file": CodedColumn(games.source_file, files),
+    }
+
+
+def date_texts(games: Games) -> CodedColumn[str]:
+    """Dates as they were known: 1851, 1851-05, 1851-05-27."""
+    keys = games.date.astype(np.int64) * len(_DATE_LENGTHS) + games.date_precision
+    distinct, codes = np.unique(keys, return_inverse=True)
+    days = (distinct // len(_DATE_LENGTHS)).astype("datetime64[D]").astype(str).tolist()
+    precisions = (distinct % len(_DATE_LENGTHS)).tolist()
+    texts = [day[: _DATE_LENGTHS[precision]] for day, precision in zip(days, precisions, strict=True)]
+    return CodedColumn(codes, tuple(texts))
+
+
+def rows_that_meet(condition: Condition, columns: Fields) -> Places:
+    """The games that meet a condition; `columns` as in `field_columns`."""
+    return np.flatnonzero(_truths(condition, columns) == TRUE)
+
+
+def _truths(condition: Condition, columns: Fields) -> Truths:
+    """Whether a condition is false, unknown or true of each game (Kleene's logic)."""
+    match condition:
+        case Not(part):
+            return np.asarray(TRUE - _truths(part, columns), np.int8)
+        case AllOf(parts):
+            return _lowest([_truths(part, columns) for part in parts])
+        case AnyOf(parts):
+            return _highest([_truths(part, columns) for part in parts])
+        case FieldComparison(field, operator) if field == PLAYER:
+            sides = [_truths_in(condition, columns[side]) for side in SIDES]
+            of_both = operator == "!="  # which says that the player is on neither side
+            return _lowest(sides) if of_both else _highest(sides)
+        case IsUnknown(field) if field == PLAYER:
+            return np.full(len(columns["date"]), FALSE, np.int8)
+        case _:
+            return _truths_in(condition, columns[condition.field])
+
+
+def _lowest(truths: Sequence[Truths]) -> Truths:
+    return np.asarray(np.min(truths, axis=0), np.int8)
+
+
+def _highest(truths: Sequence[Truths]) -> Truths:
+    return np.asarray(np.max(truths, axis=0), np.int8)
+
+
+def _truths_in(comparison: FieldComparison | IsUnknown, column: CodedColumn[str]) -> Truths:
+    """Whether a comparison is true of each text of a column."""
+    of_texts = [_TRUTHS[comparison.holds({comparison.field: text or None})] for text in column.values]
+    return np.array(of_texts, np.int8)[column.codes]
