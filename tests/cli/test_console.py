@@ -180,7 +180,15 @@ def test_a_narrow_terminal_never_cuts_a_number(monkeypatch: pytest.MonkeyPatch, 
 
 def test_text_is_folded_before_a_column_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert show(PLAYERS, 41, monkeypatch)[1] == []
-    assert show(PLAYERS, 40, monkeypatch)[1] == ["too narrow for games"]
+    assert show(PLAYERS, 40, monkeypatch)[1] == ["not shown, because the terminal is too narrow: games"]
+
+
+def test_a_column_without_values_is_not_shown_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(("a", "empty", "b"), [(1, None, "x"), (2, "", None)])
+    assert "empty" not in plain(show(rows, 80, monkeypatch)[0])
+    assert "empty" not in plain(show(Rows(("a", "empty"), [(1, None)]), 80, monkeypatch)[0])
+    nothing = Rows(("empty",), [(None,)])
+    assert "empty" in plain(show(nothing, 80, monkeypatch)[0])
 
 
 def test_numbers_that_cannot_fit_are_folded_and_keep_every_digit(monkeypatch: pytest.MonkeyPatch) -> None:

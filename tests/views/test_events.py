@@ -129,5 +129,15 @@ def test_an_event_is_named_by_words_and_year() -> None:
     with pytest.raises(LookupFailed, match="2 events are meant by 'london':\n  London 1900") as several:
         standing_rows(run, "london")
     assert several.value.hint == "give more of the name, or --at YEAR"
-    with pytest.raises(LookupFailed, match="no event 'london' of 1950 in this run"):
+    with pytest.raises(LookupFailed, match="no event 'london' of 1950 in this run") as other_year:
         standing_rows(run, "london", 1950)
+    assert other_year.value.hint == "`ttt events london` lists 3 events"
+    for name, hint in {
+        "pariss 1902": "did you mean `ttt event paris 1902`?",
+        "final 1902": "`ttt events final` lists 1 event",
+        "paris 1999": "`ttt events paris` lists 2 events",
+        "xyz": "`ttt events` lists them",
+    }.items():
+        with pytest.raises(LookupFailed, match="no event") as unknown:
+            standing_rows(run, name)
+        assert unknown.value.hint == hint

@@ -43,6 +43,8 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     records = list(itertools.islice(rows.rows, SHOWN_ROWS + 1 if terminal else None))
     shown_records = records[:SHOWN_ROWS] if terminal else records
     columns = _text_columns(rows, shown_records)
+    if not rows.single:
+        columns = [column for column in columns if any(column.cells)] or columns
     console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=not terminal)
     remarks = []
     if not terminal:
@@ -51,7 +53,8 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
         fitting = _fitting(columns, console.width)
         omitted = columns[len(fitting) :]
         if omitted:
-            remarks.append(f"too narrow for {', '.join(column.name for column in omitted)}")
+            names = ", ".join([column.name for column in omitted])
+            remarks.append(f"not shown, because the terminal is too narrow: {names}")
         columns = fitting
     if len(records) > len(shown_records):
         remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")

@@ -100,7 +100,7 @@ def _digest() -> str:
 
 
 FOLDER: Final = cache_folder(f"kernels-{_digest()}")
-_HOW_OFTEN = "once, some seconds" if FOLDER else "every time: see XDG_CACHE_HOME"
+_HOW_OFTEN = "once" if FOLDER else "every time: see XDG_CACHE_HOME"
 WAIT: Final = f"compiling for this computer ({_HOW_OFTEN})"
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS
-from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.errors import LookupFailed, nearest
 from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.events import EventData, read_events
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_summaries import EventSummary, event_facts, summarise_events
 from ttt_cli.views.history.performances import clean_score
-from ttt_cli.views.rows import Rows, counted, finite, integral, without_empty
+from ttt_cli.views.rows import Rows, counted, finite, integral
 from ttt_cli.views.run import run_line
 
 DOMINANCE: Final = 10  # times the games of the next event of the name
@@ -77,8 +78,7 @@ def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
     with run:
         data = read_events(run)
         index = find_event(data, name, at)
-        rows = build_rows(run, STANDING_COLUMNS, _standings(data, index), _title(run, data, index))
-        return without_empty(rows, "clean_score")
+        return build_rows(run, STANDING_COLUMNS, _standings(data, index), _title(run, data, index))
 
 
 def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
@@ -117,7 +117,8 @@ def find_event(data: EventData, name: str, at: int | None = None) -> int:
     ]
     if not candidates:
         when = "" if at is None else f" of {at}"
-        raise LookupFailed(f"no event {name!r}{when} in this run", hint="`ttt events` lists them")
+        hint = _similar_events([event.folded.split() for event in events], words)
+        raise LookupFailed(f"no event {name!r}{when} in this run", hint=hint)
     called = sorted(words)
     same = [
         index
@@ -139,6 +140,31 @@ def find_event(data: EventData, name: str, at: int | None = None) -> int:
             hint="give more of the name, or --at YEAR",
         )
     return first
+
+
+def _similar_events(names: Sequence[Sequence[str]], words: Sequence[str]) -> str:
+    """Where to look for an event by words that no event of the year has.
+
+    By the most similar words; by all words, in another year; by the words but one that the fewest events have.
+    """
+    vocabulary = {word for name in names for word in name}
+    similar = [word if word in vocabulary else nearest(word, vocabulary) or word for word in words]
+    if similar != list(words) and _count_with(names, similar):
+        return f"did you mean `ttt event {' '.join(similar)}`?"
+    selections = [list(words)]
+    if not _count_with(names, words):
+        selections = [[*words[:position], *words[position + 1 :]] for position in reversed(range(len(words)))]
+    counts = {" ".join(selection): _count_with(names, selection) for selection in selections if selection}
+    counts = {selection: count for selection, count in counts.items() if count}
+    if not counts:
+        return "`ttt events` lists them"
+    selection = min(counts, key=lambda text: counts[text])
+    return f"`ttt events {selection}` lists {counted(counts[selection], 'event')}"
+
+
+def _count_with(names: Sequence[Sequence[str]], words: Sequence[str]) -> int:
+    """How many names have all words."""
+    return sum(all(word in name for word in words) for name in names)
 
 
 def _title(run: Run, data: EventData, index: int) -> tuple[str, ...]:

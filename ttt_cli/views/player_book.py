@@ -20,7 +20,7 @@ from ttt_cli.views.history.streaks import STREAKS, longest_streaks
 from ttt_cli.views.players import NEUTRAL
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import find_field
-from ttt_cli.views.rows import Rows, counted, finite, integral, without_empty
+from ttt_cli.views.rows import Rows, counted, finite, integral
 from ttt_cli.views.run import run_line, side_names
 
 _DECIMALS: Final = {
@@ -169,8 +169,7 @@ def event_rows(book: PlayerBook) -> Rows:
     rows.sort(key=lambda row: (row[10], row[1]))
     title = book.title(f"{counted(len(rows), 'event')}")
     hidden = frozenset({"player", "to"})
-    table = Rows(EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, hidden, frozenset({"clean_score"}))
-    return without_empty(table, "clean_score")
+    return Rows(EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, hidden, frozenset({"clean_score"}))
 
 
 def streak_rows(book: PlayerBook) -> Rows:

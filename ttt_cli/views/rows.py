@@ -39,14 +39,6 @@ class Rows:
             yield dict(zip(self.columns, row, strict=True))
 
 
-def without_empty(rows: Rows, column: str) -> Rows:
-    """Rows that were computed, with a column hidden from tables on terminals if no row has a value in it."""
-    index = rows.columns.index(column)
-    if any(row[index] is not None for row in rows.rows):
-        return rows
-    return replace(rows, hidden=rows.hidden | {column})
-
-
 def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> None:
     """Write rows as `csv`, `tsv`, `json` (an array of objects, or one object) or `jsonl` (an object a line).
 

@@ -22,7 +22,7 @@ from ttt_cli.views.played_games import played_game_rows
 from ttt_cli.views.player_book import book_rows, player_at
 from ttt_cli.views.players import player_view
 from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.rows import Rows, without_empty, write_parquet
+from ttt_cli.views.rows import Rows, write_parquet
 from ttt_cli.views.superiority import superiority_of_field, superiority_of_names
 
 NAME = "p02"
@@ -81,12 +81,6 @@ def test_events_are_those_of_the_event_itself(run: Run) -> None:
     expected = [won[pair] for pair in zip(events.points == events.games, events.points == 0.0, strict=True)]
     assert [row[7] for row in book_rows(run, NAME, "events").rows] == expected
     assert "all won" in expected or "all lost" in expected
-
-
-def test_a_column_of_clean_scores_is_on_a_terminal_where_there_are_some() -> None:
-    rows = Rows(("player", "clean_score"), [("a", None), ("b", "all won")])
-    assert not without_empty(rows, "clean_score").hidden
-    assert without_empty(Rows(rows.columns, [("a", None)]), "clean_score").hidden == {"clean_score"}
 
 
 def test_streaks(run: Run, sides: pd.DataFrame) -> None:

@@ -22,7 +22,7 @@ LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 
 @pytest.fixture
 def run(small_run: Callable[..., Run]) -> Run:
-    return small_run(*RECORDS, LATER)
+    return open_run(small_run(*RECORDS, LATER).path)  # tests change its parameters
 
 
 def facts(view: VersusView) -> dict:

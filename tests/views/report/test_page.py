@@ -79,11 +79,14 @@ def test_names_are_text_in_the_page(evil: str) -> None:
 def test_the_notes_of_the_model_are_for_every_reader(run: Run, page: Page) -> None:
     assert "2 players left out" not in page.text
     groups = "; ".join(f"{number} players around <A>" for number in range(20))
-    shown = replace(run.meta, notes=("2 players left out: A < B", f"loosely tied groups: {groups}"))
+    shown = replace(
+        run.meta, notes=("2 players left out: A < B", "H (+-155 points)", f"loosely tied groups: {groups}")
+    )
     noted = run_of(games_of([("1858", "A", "B", "1-0")]))
     noted.meta = shown
     text = report_page(noted)
     assert '<p class="note">2 players left out: A &lt; B</p>' in text
+    assert '<p class="note">H (±155 points)</p>' in text
     assert (
         '<details class="note"><summary>loosely tied groups</summary><p>0 players around &lt;A&gt;;' in text
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ttt_cli.views.rankings.intervals import RankIntervals
 
 SEED: Final = 1  # of samples
-AHEAD: Final = "are ahead of the next with a probability of 95 % or more"
+AHEAD: Final = "ahead of the next with a probability of 95 % or more"
 ALONE: Final = "p_best: none where nobody else is eligible"
 _ACTIVE: Final = """
 SELECT player, mean, sd, games, {reason} FROM (
@@ -121,7 +121,8 @@ def ranking(
             pairs = zip(players, intervals.low.tolist(), intervals.high.tolist(), strict=True)
             players = [player._replace(rank_low=low, rank_high=high) for player, low, high in pairs]
             if len(order) > 1:
-                remarks = (*remarks, f"{intervals.n_certain} of the first {len(order):,} {AHEAD}")
+                verb = "is" if intervals.n_certain == 1 else "are"
+                remarks = (*remarks, f"{intervals.n_certain} of the first {len(order):,} {verb} {AHEAD}")
         return build_rows(run, PERIOD_COLUMNS, players, _title(run, field, limits, by, remarks), by)
 
 

@@ -1,10 +1,12 @@
 """Pieces of a site's pages: texts, tables, and games as lines of text that a script turns into tables."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader
@@ -156,6 +158,12 @@ def note(words: str) -> str:
 def signs(words: str) -> str:
     """Words of messages as on a page: `±`, and no marks around commands."""
     return words.replace("+-", "±").replace("`", "")
+
+
+def readable(name: str) -> str:
+    """The title by the file's name: `old_masters.ttt` is `Old masters: skill histories`."""
+    words = " ".join(re.split(r"[\s_-]+", Path(name).stem)).strip()
+    return f"{words[:1].upper()}{words[1:]}: skill histories"
 
 
 def folded(summary: str, content: str) -> str:

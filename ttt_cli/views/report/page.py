@@ -19,7 +19,7 @@ from ttt_cli.views.figures.kinds.model_curves import model_curve_figure
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.report.markup import assets, curves_frame, figure, filled, short
+from ttt_cli.views.report.markup import assets, curves_frame, figure, filled, readable, short, signs
 from ttt_cli.views.rows import finite
 from ttt_cli.views.rows import short as short_text
 from ttt_cli.views.run import curve_title, scale_note
@@ -112,11 +112,11 @@ def report_page(
         surface = stored_surface(run.evidence_points())
         height = min(max(140, 26 * len(surface.ticks[1])), 380) + 44 if surface else 0  # pixels
         parts = {
-            "title": f"{run.name}: skill histories",
+            "title": readable(run.name),
             "about": f"{meta.describe()}; {scale_note(run)}",
             "gain": finite(gain_per_game(meta)),
             "naive": naive_log_evidence(meta.weight, meta.draw_share),
-            "notes": (*notes, *meta.notes),
+            "notes": [signs(line) for line in (*notes, *meta.notes)],
             "published": published,
             "pictures": pictures(run),
             "surface_note": surface and surface_note(surface),

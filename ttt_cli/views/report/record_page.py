@@ -43,18 +43,22 @@ def record_page(book: Book, records: RecordsByKind) -> str:
 
 
 def _table(book: Book, name: str, columns: tuple[Column[Record], ...], records: list[Record]) -> str:
+    """The records of a kind; columns that are empty are left out."""
     table = {}
     for column in columns:
+        heading = column.name.replace("_", " ")
         values = column.values(book.run, records)
+        if all(value is None for value in values):
+            continue
         if column in (PLAYER, OPPONENT):
-            table[column.name] = [player_link(book, name) for name in values]
+            table[heading] = [player_link(book, name) for name in values]
         elif column is EVENT:
-            table[column.name] = [event_link(book, title) for title in values]
+            table[heading] = [event_link(book, title) for title in values]
         elif all(isinstance(value, int | float | None) for value in values):
-            table[f"#{column.name}"] = [_number(value, column.decimals) for value in values]
+            table[f"#{heading}"] = [_number(value, column.decimals) for value in values]
         else:
             form = markup.date if column in (FIRST, LAST) else markup.text
-            table[column.name] = [form(value or "") for value in values]
+            table[heading] = [form(value or "") for value in values]
     return markup.table(name, table)
 
 

@@ -1,6 +1,5 @@
 """A site: a folder of linked pages of players, years and events."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -52,7 +51,7 @@ def write_site(
     """
     files = 0
     size = 0
-    settings = BookSettings(run, limits or eligible(run), title or readable(run.name), most, published)
+    settings = BookSettings(run, limits or eligible(run), title or markup.readable(run.name), most, published)
     with run, new_folder(folder) as write, simple_files_elsewhere(settings) as simple:
         book = make_book(settings)
         with progress.task("writing pages", None, "pages") as bar:
@@ -61,12 +60,6 @@ def write_site(
                 size += write(path, text)
                 bar.advance(1)
     return WrittenSite(files, size, book.player_pages.without_page, book.event_pages.without_page)
-
-
-def readable(name: str) -> str:
-    """The title of a site by the file's name: `old_masters.ttt` is `Old masters: skill histories`."""
-    words = " ".join(re.split(r"[\s_-]+", Path(name).stem)).strip()
-    return f"{words[:1].upper()}{words[1:]}: skill histories"
 
 
 def site_files(

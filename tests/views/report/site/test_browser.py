@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 import shutil
 from collections.abc import Iterable
@@ -86,6 +87,21 @@ def test_the_picture_of_number_ones_is_moved_by_keys_on_a_phone(browser: Browser
     box = '<div class="scroll" tabindex="0" role="region" aria-label="Number ones"><div class="chart reigns'
     assert box in browser.shown(address, width=390).replace("<div class=scroll", '<div class="scroll"')
     assert box not in browser.shown(address, width=1300)
+
+
+def test_a_crosstable_of_22_and_the_columns_of_a_player_fit_in_1300_pixels(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Also where a game is missing, so that points have the number of games."""
+    names = [f"Stepanovich{n:02}, Emanuel Schi" for n in range(22)]
+    pairs = [*itertools.combinations(names, 2)][:-1]
+    games = [("1895", white, black, "1/2-1/2", "Hastings", "Hastings ENG", "1") for white, black in pairs]
+    write_site(run_of(games), tmp_path / "site")
+    player = sorted((tmp_path / "site" / "players").glob("stepanovich*"))[0].name
+    for page in ("events/1895-hastings-eng.html", f"players/{player}"):
+        shown = browser.shown((tmp_path / "site" / page).as_uri(), width=1300)
+        assert "<table" in shown
+        assert 'tabindex="0" role="region"' not in shown
 
 
 def test_tables_are_sorted_and_the_address_keeps_it(browser: Browser, site: Path, driven: Path) -> None:

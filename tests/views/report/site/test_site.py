@@ -25,11 +25,10 @@ from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.records.table import record_rows
-from ttt_cli.views.report import links
+from ttt_cli.views.report import links, markup
 from ttt_cli.views.report.book import BookSettings, make_book
 from ttt_cli.views.report.careers import rivals, spans_of
-from ttt_cli.views.report.markup import anchor
-from ttt_cli.views.report.site import readable, site_files, write_site
+from ttt_cli.views.report.site import site_files, write_site
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.report.year_pages import moved
 
@@ -174,7 +173,7 @@ def test_rivals_are_drawn_in_the_years_of_the_player() -> None:
 
 
 def test_the_title_is_the_files_name_made_readable() -> None:
-    assert readable("old_masters-1900.ttt") == "Old masters 1900: skill histories"
+    assert markup.readable("old_masters-1900.ttt") == "Old masters 1900: skill histories"
 
 
 def test_pages_have_no_marks_of_messages(site: Path) -> None:
@@ -373,10 +372,13 @@ def test_the_record_book_of_a_site_has_the_records_of_the_command() -> None:
     run = run_of(TOLD)
     everybody = eligible(run, everyone=True)
     page = dict(site_files(make_book(BookSettings(run, everybody, "", 9))))["records.html"]
+    heads = re.findall("<th>([^<]*)", page)
+    assert {"player", "expected"} <= set(heads)
+    assert not [head for head in heads if "_" in head]
     for kind in ("unbeaten", "wins", "upsets", "reigns", "peaks", "rivalries", "games"):
         rows = record_rows(run, kind, everybody, number=10)
         heading = rows.title[0]
-        table = page.partition(f"<h2 id={anchor(heading)}>")[2].partition("</table>")[0]
+        table = page.partition(f"<h2 id={markup.anchor(heading)}>")[2].partition("</table>")[0]
         players = [row[1] for row in rows.rows]
         assert players
         assert re.findall(r"<tr><td>\d+<td><a href=players/[^>]+>([^<]+)", table) == players
