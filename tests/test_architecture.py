@@ -128,6 +128,7 @@ def test_there_are_no_pages_without_a_model() -> None:
         "lapse",
         "margins",
         "teams",
+        "races",
     }  # the posterior, prior, draws, offsets, people, categories, chance, margins of victory and teams of several
     assert pages - shared == {name.replace("-", "_") for name in MODULES}
 

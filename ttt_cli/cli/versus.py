@@ -26,6 +26,9 @@ MORE = "more: --record (their games by period and colour), --each (who was ahead
 @click.option(
     "--each", is_flag=True, help="Show who was ahead in each common period, and how probably, instead."
 )
+@click.option(
+    "--places", is_flag=True, help="Show in which place each would finish in one game of all instead."
+)
 @years_options("periods of --each")
 @query_options_by_category
 def command(
@@ -39,6 +42,7 @@ def command(
     conditions: tuple[str, ...],
     record: bool,
     each: bool,
+    places: bool,
     since: int | None,
     until: int | None,
 ) -> None:
@@ -47,16 +51,23 @@ def command(
     `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: each at the peak. All probabilities are A's.
     `stronger` is the probability of the higher skill. Outcomes are averaged over both colours unless a key names
     white, black or neutral. Of three or more players: for every pair the probability that the player of the row is
-    stronger. A table on a terminal shows A and B beside each other; -f csv has all keys.
+    stronger, or with --places the probabilities of all places in a race. A table on a terminal shows A and B beside
+    each other; -f csv has all keys.
     """
     of_a_game = at_b is not None or games is not None or bool(conditions) or record
     refuse(
         ("--at-b, --games, --with and --record are of two players", more and of_a_game),
         ("--each is of two players", more and each),
+        ("--places takes no option but --at", places and (of_a_game or each)),
         ("--each has all common periods: --from and --to limit them", each and (at is not None or of_a_game)),
         ("--from and --to go with --each", not each and (since is not None or until is not None)),
     )
     run = query.open()
+    if places:
+        from ttt_cli.views.places import place_rows
+
+        query.show(place_rows(run, [a, b, *more], at))
+        return
     if more:
         from ttt_cli.views.superiority import superiority_of_names
 

@@ -45,6 +45,7 @@ from ttt_cli.games.teams import Teams
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn, Codes, concatenated, counts_of, has_stride_0, spread
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
+from ttt_cli.reading.races import RACE
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
@@ -257,6 +258,7 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
         black=spread(shared.identified.player, mentions.black),
         white_team=_teams_of(shared, mentions.white),
         black_team=_teams_of(shared, mentions.black),
+        race=column(RACE),
         teams=shared.teams,
         weight=column("weight"),
         offset=column("offset"),

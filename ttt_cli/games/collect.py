@@ -20,6 +20,7 @@ from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, counts_of, has_stride_0, rows_of_column
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
 from ttt_cli.reading.people import PeopleFile, read_people
+from ttt_cli.reading.races import RACE
 from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
 from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
 from ttt_cli.support.arrays import Ids, Places
@@ -212,7 +213,7 @@ def _dictionaries_for(data: DataConfig, aliases: Aliases, *, everything: bool) -
     """
     filters = data.filter
     matches_events = bool(filters.events or filters.exclude or filters.exclude_events)
-    texts = [*TEXT_COLUMNS, "variant"]
+    texts = [*TEXT_COLUMNS, RACE, "variant"]
     if everything or matches_events:
         texts += ["time_control", "odds"]
     if everything or aliases.by_status:

@@ -363,7 +363,7 @@ class Records:
     | tally | (distinct results, 3) | numbers of games that White lost, drew and won |
     | players | | all names united |
     | white, black | | indices of `players`, -1 where nobody is named |
-    | weight, offset, neutral, victory_margin, white_team, black_team, teams | | as in `Games` |
+    | weight, offset, neutral, victory_margin, white_team, black_team, teams, race | | as in `Games` |
     | computer | | whether a side is a program by its type or title |
     | moves | | a hash of the moves, 0 where they are not known |
     | reject_code | | 0 for a record that is used, else 1 + the index in DROP_REASONS |
@@ -404,6 +404,7 @@ class Records:
     reject_code: NDArray[np.int8]
     white_team: NDArray[np.int32]
     black_team: NDArray[np.int32]
+    race: Codes
     teams: Teams = NO_TEAMS
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
@@ -501,7 +502,7 @@ def game_columns(records: Records) -> GameColumns:
         victory_margin=rows_of_column(records.victory_margin, rows),
         white_team=rows_of_column(records.white_team, rows),
         black_team=rows_of_column(records.black_team, rows),
-        race=none_of(len(rows)),
+        race=rows_of_column(records.race, rows).astype(np.int32, copy=False),
         event=texts_of_rows(records.event, rows),
         site=texts_of_rows(records.site, rows),
         round=texts_of_rows(records.round, rows),

@@ -162,7 +162,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         findings.note_records(reasons.UNKNOWN_MARGIN, is_unknown, detail)
     reject_code = findings.reject_code
     winner_first = False
-    if data.colours == "auto":
+    if data.colours == "auto" and not records.layout.races:
         tallies = _tally_of_records(dictionaries.tallies, results.number[reject_code == 0])
         winner_first = find_winner_first(tallies, findings, by_columns=records.layout.winners)
     columns = RecordColumns(

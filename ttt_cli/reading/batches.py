@@ -64,7 +64,7 @@ class Layout(NamedTuple):
     combine the values of several fields into one. `unit`: the period that dates count, None for calendar dates.
     `chess`: whether the games are chess. `winners`: whether the two players of a row are winner and loser. `width` and
     `header`: the number of fields in a row of a table, and whether the first row is a header. `home`: whether the
-    columns of the two players are named home and away.
+    columns of the two players are named home and away. `races`: whether records are neighbours in orders of finish.
     """
 
     columns: Mapping[str, tuple[int, ...]] = USUAL
@@ -77,6 +77,7 @@ class Layout(NamedTuple):
     header: bool = False
     constants: tuple[str, ...] = ()
     home: bool = False
+    races: bool = False
 
     @property
     def used(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Layout, Note, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.layout import find_layout
+from ttt_cli.reading.races import find_race_columns, read_races
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, TOO_LONG
 from ttt_cli.reading.text import HEAD, pieces
 from ttt_cli.reading.unpacking import DamagedInputError, peek
@@ -61,6 +62,9 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     is_cut = len(first) > HEAD and len(sample) > 1
     complete = sample[:-1] if is_cut else sample
     rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
+    races = find_race_columns(rows[0], data, name) if rows else None
+    if races is not None:
+        return read_races(blocks, races, data, delimiter, name)
     layout = find_layout(rows or [sample[:1]], data, name)  # the first line where all fields are empty
     reader = TableReader(delimiter, layout)
     return Table(layout, reader.strings, reader.read(blocks))
