@@ -198,6 +198,9 @@ def test_a_player_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None
     assert "semi.ttt: no player 'morphy' in this run" in printed.err
     assert "hint: Morphy, Paul is in a.ttt: -r a.ttt; without -r the newest run here is taken" in printed.err
     assert "a.ttt: -r" not in ran("player morphy -r semi.ttt", 2).err
+    put_small_run(here / "a.ttt", [("1900", "Lasker, Emanuel", "Lasker, Edward", "1-0")])
+    put_small_run(here / "semi.ttt", [("1900", "Rubinstein, Akiba", "Schlechter, Carl", "1-0")])
+    assert "hint: lasker is in a.ttt: -r a.ttt; without -r" in ran("player lasker", 2).err
     assert "hint: `ttt players` lists them" in ran("player nobody", 2).err
 
 

@@ -5,7 +5,7 @@ import click
 from ttt_cli.cli.messages import say
 from ttt_cli.cli.options import RunQuery, query_options_by_category, refuse, years_options
 
-MORE = "more: --record (their games by period and colour), --each (who was ahead when), --games N (a match)"
+MORE = "more: --record (their games by period and side), --each (who was ahead when), --games N (a match)"
 
 
 @click.command("versus")

@@ -10,7 +10,7 @@ MOST_SEARCHED: Final = 20  # runs that may have a player
 
 
 class RunWithPlayer(NamedTuple):
-    """The file of a run, and a player as named there."""
+    """The file of a run, and a player as named there; the name searched for where several players have it."""
 
     file: Path
     player: str
@@ -24,6 +24,9 @@ def runs_with(player: str) -> list[RunWithPlayer]:
         try:
             with Run(file) as run:
                 runs.append(RunWithPlayer(file, run.find_player(player).player))
-        except (LookupFailed, RunError):
+        except LookupFailed as error:
+            if error.player is None:
+                runs.append(RunWithPlayer(file, player))
+        except RunError:
             continue
     return runs

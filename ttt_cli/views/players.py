@@ -13,13 +13,12 @@ from ttt_cli.views.people import RunPeople
 from ttt_cli.views.player_filter import find_filter
 from ttt_cli.views.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line, side_names
+from ttt_cli.views.run import COLOURS, run_line, side_names
 from ttt_cli.views.text_charts import chart
 
 Sides = tuple[str, str]  # what the side named first and the other are called
 _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
 NEUTRAL: Final = "neutral"  # what both sides are called where neither has an advantage
-_COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # The games of a player, of which the first ? is the name, perhaps against one opponent, the second.
@@ -267,7 +266,7 @@ def tally(games: Iterable[GameOfPlayer]) -> Tally:
 
 
 def record_rows(
-    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = COLOURS
 ) -> Rows:
     """One row per period for both colours, and one for each colour that was played.
 
@@ -296,7 +295,7 @@ def record_words(wins: float, draws: float, losses: float) -> str:
 
 
 def upset_rows(
-    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = COLOURS
 ) -> Rows:
     """Wins with an expected score below a half, the least likely win first.
 

@@ -25,6 +25,7 @@ from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
 _LEVELS: Final = (80, 95)
+_AT_SIDES: Final = {"home": "at home", "away": "away"}
 TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
@@ -220,7 +221,8 @@ def side_by_side(run: Run, report: Rows) -> Rows:
         if f"expected_{side}" in facts:
             name = side_names(run)[0 if side == "white" else 1]
             of_b = 1.0 - facts[f"expected_{other_side}"]
-            table.append(_ComparedLine(f"  as {name}", *_decimals(facts[f"expected_{side}"], of_b)))
+            words = _AT_SIDES.get(name, f"as {name}")
+            table.append(_ComparedLine(f"  {words}", *_decimals(facts[f"expected_{side}"], of_b)))
     if "expected_neutral" in facts:
         table.append(_ComparedLine("  on neutral ground", *_both(facts["expected_neutral"])))
     if "match_games" in facts:

@@ -15,6 +15,7 @@ from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.careers import best_events, career_sentence, rivals
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.rows import counted
+from ttt_cli.views.run import COLOURS, side_names
 
 _SHORTEST: Final = 3  # years of a curve
 _MOST_OPPONENTS: Final = 300
@@ -155,7 +156,9 @@ def _best_wins(book: Book, sides: Sides) -> str:
     games = sides.game[best]
     table = {
         "date": [markup.date(dates[game]) for game in games],
-        "colour": [book.sides[colour] for colour in sides.colour[best]],
+        "colour" if side_names(book.run) == COLOURS else "side": [
+            book.sides[colour] for colour in sides.colour[best]
+        ],
         "opponent": [links[opponent] for opponent in sides.opponent[best]],
         "#chance to win": [markup.chance(win) for win in sides.win[best].tolist()],
         "event": [book.event_names[event] for event in book.events.of_game[games]],

@@ -382,3 +382,14 @@ def test_the_record_book_of_a_site_has_the_records_of_the_command() -> None:
         players = [row[1] for row in rows.rows]
         assert players
         assert re.findall(r"<tr><td>\d+<td><a href=players/[^>]+>([^<]+)", table) == players
+
+
+def test_sides_of_other_sports_are_no_colours() -> None:
+    def heads(*sides: str) -> set[str]:
+        run = run_of(TOLD)
+        run.meta.config["data"] = {"sides": list(sides)}
+        files = site_files(make_book(BookSettings(run, eligible(run), "", 9)))
+        return {head for _, text in files for head in re.findall("<th>([^<]*)", text)}
+
+    assert heads("home", "away") - heads("white", "black") == {"side"}
+    assert heads("white", "black") - heads("home", "away") == {"colour"}
