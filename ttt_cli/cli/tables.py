@@ -23,14 +23,14 @@ _GAP: Final = 2  # blanks between columns
 class TextColumn:
     """A column of a table as text.
 
-    `is_folded`: whether its texts may be. `width`: of its widest cell or name; `least_width`: that to which it may be
-    folded.
+    `may_fold`: whether its texts may be folded into several lines. `width`: of its widest cell or name; `least_width`:
+    that to which it may be folded.
     """
 
     name: str
     cells: list[str]
     is_numeric: bool
-    is_folded: bool
+    may_fold: bool
     width: int = 0
     least_width: int = 0
 
@@ -80,18 +80,16 @@ def _text_columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[TextCo
         is_numeric = bool(present) and all(
             isinstance(value, int | float) and not isinstance(value, bool) for value in present
         )
-        is_folded = not is_numeric and name not in rows.unfolded
-        columns.append(
-            TextColumn(name, format_column(values, rows.decimals.get(name)), is_numeric, is_folded)
-        )
+        may_fold = not is_numeric and name not in rows.unfolded
+        columns.append(TextColumn(name, format_column(values, rows.decimals.get(name)), is_numeric, may_fold))
     if rows.single:
         names = [column.name for column in columns]
         first_cells = [column.cells[0] for column in columns]
-        columns = [TextColumn("", cells, is_numeric=False, is_folded=True) for cells in (names, first_cells)]
+        columns = [TextColumn("", cells, is_numeric=False, may_fold=True) for cells in (names, first_cells)]
     measured = []
     for column in columns:
         width = max(cell_len(text) for text in [column.name, *column.cells])
-        least_width = min(width, _FOLDED_WIDTH) if column.is_folded else width
+        least_width = min(width, _FOLDED_WIDTH) if column.may_fold else width
         measured.append(replace(column, width=width, least_width=least_width))
     return measured
 
@@ -115,7 +113,7 @@ def _rich_table(columns: Sequence[TextColumn], console: Console, *, show_header:
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.is_numeric else "left"
         table.add_column(
-            Text(column.name), justify=justify, no_wrap=not column.is_folded and fits, overflow="fold"
+            Text(column.name), justify=justify, no_wrap=not column.may_fold and fits, overflow="fold"
         )
     for cells in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*[Text(cell) for cell in cells])

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced.")
 @click.option("--again", is_flag=True, help="Read files that are in RUN already: their games count twice.")
 @click.option("--dedupe", is_flag=True, help="Drop games that seem to be in RUN already.")
-@cluster_option
-@waiting_option
+@cluster_option  # becomes one of `overrides`
+@waiting_option  # acts by itself
 def command(
     run: str,
     files: tuple[str, ...],

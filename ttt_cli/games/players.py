@@ -225,7 +225,7 @@ class _Keys:
     | name | |
     |---|---|
     | mains | main names of the alias file, by their keys |
-    | of_synonyms | keys of main names, by the keys of synonyms; without keys whose spellings have different ones |
+    | of_synonyms | keys of main names, by the keys of synonyms; without keys of synonyms of several players |
     | with_comma | all keys that have a comma; empty unless matching is full |
     """
 
@@ -337,10 +337,11 @@ def _number_groups(player_keys: Sequence[str], main_keys: Iterable[str]) -> _Num
 
 
 def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list[str]:
-    """The key of each name's player.
+    """The key of each name's player: its own key, or one to which it is redirected (`_Keys.key_of_player`).
 
-    A redirect leads to the key of a main name in the alias file, or to one that a spelling has and is not redirected
-    from; any other redirect is ignored.
+    A redirect is followed where it ends at somebody: the key is that of a main name in the alias file, or a name has
+    this key of its own and is not redirected itself. So where A leads to B, and all names of B lead on to C, A keeps
+    its own key.
     """
     if not keys.aliases.names and not keys.with_comma:
         return own_keys

@@ -22,7 +22,8 @@ from ttt_cli.games.similar_names import (
 from ttt_cli.games.table import Games
 from ttt_cli.support.arrays import Ids, Places
 
-_LONGEST_LIFE: Final = 85  # years from the first to the last game of one person
+# Years of the games of two names beyond which they are no suspects; sure ones have a `lifetime`, which is less.
+_LONGEST_LIFE: Final = 85
 _LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
 _SHORT_GAP: Final = 3  # years without a game that many players have
 _CUT_SHORT: Final = 2  # letters of given names that are surely abbreviated
@@ -78,15 +79,15 @@ class Suspect:
 def find_suspects(games: Games) -> list[Suspect]:
     """Pairs of names that may be one person's, unambiguous ones first, then by kind, gap and games.
 
-    Names that played each other, or together span more than a lifetime, are excluded. Each synonym is paired with the
-    likeliest main name: by compatible years, then by common opponents. Unsure synonyms are judged again with the
-    careers of sure ones united.
+    Names that played each other, or together span more than 85 years (`_LONGEST_LIFE`), are excluded; a sure pair spans
+    at most a `lifetime`, 60 or 70 years. Each synonym is paired with the likeliest main name: by compatible years, then
+    by common opponents. Unsure synonyms are judged again with the careers of sure ones united.
     """
     similar = find_similar_names(games.players)
     careers = careers_of(games)
     candidates = _find_candidates(games, similar, careers)
     by_synonym = _with_shared_opponents(games, candidates)
-    differ_by_initials = {
+    abbreviating_pairs = {
         frozenset((candidate.main, candidate.synonym))
         for candidate in candidates
         if candidate.kind == INITIALS
@@ -94,7 +95,7 @@ def find_suspects(games: Games) -> list[Suspect]:
 
     def judge(synonym: int, people: _UnitedCareers) -> Suspect:
         candidates_of_synonym = [people.with_gap(candidate) for candidate in by_synonym[synonym]]
-        return _judge(candidates_of_synonym, people.person, differ_by_initials, careers, similar)
+        return _judge(candidates_of_synonym, people.person, abbreviating_pairs, careers, similar)
 
     separate = _UnitedCareers(careers.first, careers.last, {})
     suspects = {synonym: judge(synonym, separate) for synonym in by_synonym}
@@ -145,7 +146,7 @@ class _CandidateName(NamedTuple):
 
 
 def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_CandidateName]:
-    """Pairs of similar names that never played each other and together span at most a lifetime.
+    """Pairs of similar names that never played each other and together span at most `_LONGEST_LIFE`.
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
     """
@@ -166,7 +167,11 @@ def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> l
 
 
 def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> list[bool]:
-    """For each pair of names, shape (pairs, 2), whether the second is the fuller one, or the one with more games."""
+    """For each pair of names, shape (pairs, 2), whether the second is the main one.
+
+    That is the name with more letters of given names, if one of the names is abbreviated; else, or if both have as
+    many, the one with more games; else the first of both among the players.
+    """
     n_players = len(careers.names)
     letters = np.zeros(n_players, np.int64)
     longest = np.zeros(n_players, np.int64)
@@ -178,8 +183,11 @@ def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> li
     is_abbreviated = np.minimum(longest[first], longest[second]) <= _CUT_SHORT
     more_letters = np.where(is_abbreviated, letters[first] - letters[second], 0)
     more_games = careers.games[first] - careers.games[second]
-    by_games = np.where(more_games, more_games, second - first)
-    is_second: list[bool] = (np.where(more_letters, more_letters, by_games) < 0).tolist()
+    # what the first name is ahead by; negative: the second is ahead
+    lead_of_first = np.select(
+        [more_letters != 0, more_games != 0], [more_letters, more_games], second - first
+    )
+    is_second: list[bool] = (lead_of_first < 0).tolist()
     return is_second
 
 
@@ -233,22 +241,23 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
 def _judge(
     candidates: Sequence[_CandidateName],
     person: Mapping[int, int],
-    differ_by_initials: Set[frozenset[int]],
+    abbreviating_pairs: Set[frozenset[int]],
     careers: Careers,
     similar: SimilarNames,
 ) -> Suspect:
     """The best main name for a synonym, of all its candidates, and whether it is unambiguous.
 
-    `person` maps sure synonyms to their main names, `differ_by_initials` are the pairs of players that do. Candidates
-    for other people count in one of two ways: those whose main name differs by initials from all others may be
-    namesakes, the others contradict the best candidate.
+    `person` maps sure synonyms to their main names; `abbreviating_pairs` are pairs of players one of whose names
+    abbreviates the other (`INITIALS`). A candidate for another person than the best one counts in one of two ways.
+    If its main name abbreviates, or is abbreviated by, the main names of all others, it may be a namesake: `Smith, J`
+    beside `Smith, John`. If not, it contradicts the best candidate: `Smith, James` and `Smith, John` for `Smith, J`.
     """
     best = max(candidates, key=lambda candidate: _preference(candidate, careers))
     spellings = _spellings_of_best(best, candidates, person)
     of_others = _of_other_people(
         best, [candidate for candidate in candidates if candidate.main not in spellings]
     )
-    contradicting = _contradicting(best, of_others, differ_by_initials)
+    contradicting = _contradicting(best, of_others, abbreviating_pairs)
     synonym = similar.parts[best.synonym]
     fullest = _fullest([similar.parts[spelling] for spelling in spellings], synonym)
     needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not contradicting)
@@ -336,13 +345,16 @@ def _of_other_people(best: _CandidateName, candidates: Sequence[_CandidateName])
 
 
 def _contradicting(
-    best: _CandidateName, of_others: Sequence[_CandidateName], differ_by_initials: Set[frozenset[int]]
+    best: _CandidateName, of_others: Sequence[_CandidateName], abbreviating_pairs: Set[frozenset[int]]
 ) -> list[_CandidateName]:
-    """Candidates that differ by more than initials from the best main name or that of another of these candidates."""
+    """Candidates whose main name cannot be one with the best main name, or with that of another of these candidates.
+
+    Two names can be one if one abbreviates the other.
+    """
     mains = {best.main, *(candidate.main for candidate in of_others)}
 
     def contradicts(main: int) -> bool:
-        return any({main, another} not in differ_by_initials for another in mains - {main})
+        return any(frozenset((main, another)) not in abbreviating_pairs for another in mains - {main})
 
     return [candidate for candidate in of_others if contradicts(candidate.main)]
 
@@ -378,8 +390,8 @@ def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, 
     country, and a main name with fewer given names, may distinguish namesakes. First names of three letters may be
     complete, those of one or two are abbreviated.
 
-    Names that differ in blanks alone need 0. If a name has a country, only a candidate that is alone and differs by
-    initials can be enough (`_needed_beside_country`):
+    Names that differ in blanks alone need 0. If a name has a country, only a candidate that is alone, with one name
+    abbreviating the other (`INITIALS`), can be enough (`_needed_beside_country`):
 
     | first name of the main name | first name of the synonym | needed |
     |---|---|---|
@@ -397,7 +409,7 @@ def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, 
     | three or more letters | a longer given name, or a bare surname | | 3 |
     | shorter | any | yes | 6 |
 
-    If the candidate is alone and the names differ by initials (`_needed_by_only_candidate`):
+    If the candidate is alone and one name abbreviates the other (`_needed_by_only_candidate`):
 
     | first name of the main name | synonym | gap | needed |
     |---|---|---|---|
@@ -409,13 +421,13 @@ def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, 
     """
     if _differ_in_blanks_alone(main, synonym):
         return 0
-    only_initials = kind == INITIALS and alone
+    is_only_abbreviation = kind == INITIALS and alone
     if main.country or synonym.country:
-        return _needed_beside_country(main, synonym) if only_initials else math.inf
+        return _needed_beside_country(main, synonym) if is_only_abbreviation else math.inf
     needed = math.inf
     if kind != SPELLING and len(main.given_names) >= len(synonym.given_names):
         needed = _needed_for_abbreviation(kind, main, synonym, alone=alone)
-    if only_initials:
+    if is_only_abbreviation:
         needed = min(needed, _needed_by_only_candidate(main, synonym, gap))
     return needed
 
@@ -451,7 +463,7 @@ def _needed_for_abbreviation(kind: Kind, main: NameParts, synonym: NameParts, *,
 
 
 def _needed_by_only_candidate(main: NameParts, synonym: NameParts, gap: int) -> float:
-    """Common opponents that the only candidate needs where names differ by initials."""
+    """Common opponents that the only candidate needs where one name abbreviates the other."""
     first_name = _first_name(main)
     abbreviation = _first_name(synonym)
     more_names = main.given_names[1:]
@@ -474,14 +486,17 @@ def _needed_by_only_candidate(main: NameParts, synonym: NameParts, gap: int) -> 
 def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
     """Yield the suggestions as an alias file, each after its evidence; unsure ones are commented out.
 
-    A suggestion is also commented out if the united player would play himself, or for longer than a lifetime.
+    A suggestion is also commented out if the united player would play himself, or for longer than a `lifetime`.
     """
     mains = _mains_of_synonyms(games, suspects)
     for suspect in suspects:
         yield f"# {suspect.main}; {suspect.synonym}; {suspect.evidence}"
         synonym = suspect.synonym.name
         row = alias_row(last_main(mains, synonym), synonym) if synonym in mains else None
-        yield row or f"# {alias_row(suspect.main.name, synonym) or 'no line of an alias file can express it'}"
+        if row is None:
+            unsure_row = alias_row(suspect.main.name, synonym)
+            row = f"# {unsure_row or 'no line of an alias file can express it'}"
+        yield row
 
 
 def _mains_of_synonyms(games: Games, suspects: Sequence[Suspect]) -> dict[str, str]:

@@ -26,7 +26,8 @@ from ttt_cli.reading.reports import Problem, ReadReport
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.rows import Rows, counted
 
-# Records are compared if they were used, or would have been but for the filters that follow the one of duplicates.
+# Reject codes of records that are listed as duplicates, and of those that they are compared with: as the filter of
+# duplicates compares them, which comes before the filters of few games and of the largest group.
 _USED_OR_DUPLICATE: Final = reasons.codes_of((None, reasons.DUPLICATE))
 _COMPARED: Final = reasons.codes_of((None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP))
 _SHARES: Final = {"share": 3, "draw_share": 3}
@@ -114,11 +115,11 @@ class IngestReport:
     def suggestions(self) -> tuple[str, str]:
         """An alias file of the names that may be one person's, and a message with a place for its path."""
         lines = list(alias_lines(self.games, self.suspects))
-        count = len(lines) // 2
-        doubtful = sum(line.startswith("#") for line in lines[1::2])
+        suggestions = lines[1::2]  # each after the line of its evidence
+        doubtful = sum(suggestion.startswith("#") for suggestion in suggestions)
         comments = f", {doubtful:,} of them as comments" if doubtful else ""
         text = "".join(f"{line}\n" for line in lines)
-        return text, f"{counted(count, 'suggestion')} written to {{}}{comments}"
+        return text, f"{counted(len(suggestions), 'suggestion')} written to {{}}{comments}"
 
     def as_object(self) -> Rows:
         """All sections as one row, for JSON: the first an object, the others lists of objects."""
@@ -156,7 +157,10 @@ class IngestReport:
 
     @cached_property
     def duplicates(self) -> Places:
-        """Records that repeat others, used or left out for it, and the others; shape (duplicates, 2)."""
+        """Records that repeat a better one, and this; shape (duplicates, 2).
+
+        Of the repeating records those that are used, or left out as duplicates.
+        """
         reject_code = self.records.reject_code
         pairs = find_duplicates(self.records, np.isin(reject_code, _COMPARED))
         repeats = pairs[:, 0]
@@ -171,24 +175,23 @@ def _total(report: IngestReport) -> list[Row]:
     groups = report.groups.groups
     games = int(report.played.sum())
     has_games = len(report.year) > 0
-    return [
-        (
-            len(read_report.files),
-            read_report.rows,
-            read_report.used,
-            read_report.rows - read_report.used,
-            games,
-            float(report.drawn.sum() / games) if games else None,
-            names_written(report.games),
-            len(report.games.players),
-            int(report.year.min()) if has_games else None,
-            int(report.year.max()) if has_games else None,
-            len(groups),
-            groups[0].players if groups else 0,
-            len(report.duplicates),
-            len(report.suspects),
-        )
-    ]
+    total = {
+        "files": len(read_report.files),
+        "rows": read_report.rows,
+        "used": read_report.used,
+        "dropped": read_report.rows - read_report.used,
+        "games": games,
+        "draw_share": float(report.drawn.sum() / games) if games else None,
+        "names": names_written(report.games),
+        "players": len(report.games.players),
+        "first": int(report.year.min()) if has_games else None,
+        "last": int(report.year.max()) if has_games else None,
+        "groups": len(groups),
+        "largest_group": groups[0].players if groups else 0,
+        "duplicates": len(report.duplicates),
+        "suspects": len(report.suspects),
+    }
+    return [tuple(total[column] for column in _TOTAL.split())]
 
 
 def names_written(games: Games) -> int:
@@ -326,7 +329,10 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
 
 
 _CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
-_NUMBERS: Final = "files rows used dropped games draw_share names players first last"
+_TOTAL: Final = (
+    "files rows used dropped games draw_share names players first last "
+    "groups largest_group duplicates suspects"
+)
 _GROUP: Final = "group players games first last leading"
 _SUSPECT: Final = f"synonym main kind gap others shared sure {_CAREERS}"
 _HIDDEN: Final = {
@@ -345,7 +351,7 @@ class Section(NamedTuple):
 
 
 SECTIONS: Final = {
-    "total": Section("All files", f"{_NUMBERS} groups largest_group duplicates suspects", _total),
+    "total": Section("All files", _TOTAL, _total),
     "files": Section("Files", "file kind rows used dropped duplicates bytes", _files),
     "dropped": Section("Rows that are not used", "reason rows first", _dropped),
     "excluded": Section("Events that are left out", "event reason rows first last", _excluded),
@@ -418,11 +424,14 @@ def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
 def _oddities(records: Records) -> dict[int, str]:
     """What is odd about single records that may be used, and what they repeat, by row."""
     odd: dict[int, dict[str, None]] = defaultdict(dict)
-    numbers = {file.path: number for number, file in reversed(list(enumerate(records.files)))}
+    number_of_file: dict[str, int] = {}  # the first one of each path
+    for file_number, file in enumerate(records.files):
+        number_of_file.setdefault(file.path, file_number)
     for problem in records.problems:
-        number = numbers.get(problem.file)
+        number = number_of_file.get(problem.file)
         if problem.action != reasons.DROPPED and number is not None:
             first, after = records.starts[number : number + 2].tolist()
+            # the last record of the file that begins at the line of the problem or before
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
                 odd[row][f"{problem.reason} ({problem.action})"] = None
@@ -514,7 +523,10 @@ def _examples(problems: Sequence[Problem], count: int) -> str:
 
 
 def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
-    """Groups that cannot be compared, duplicates, teams and engines, names of two people, `suspects`: two of one."""
+    """What a user should look at: groups without games between them, duplicates, teams and engines, and names.
+
+    Names of long careers, perhaps two people's; with `suspects`, also pairs of names that may be one person's.
+    """
     if not len(games):
         return
     if warning := find_groups(games).warning:

@@ -36,9 +36,14 @@ def exact_age(birth: float, number: int, period: str) -> float:
 
 
 def first_period_at(birth: float, age: int, period: str) -> int:
-    """The number of the first period in which somebody has reached an age."""
+    """The number of the first period in whose middle somebody has reached an age (`age_in`).
+
+    The middle of period n is the year m + n y, with m that of period 0 and y years a period: n is the least number with
+    m + n y >= birth + age.
+    """
+    middle_of_period_0 = year_of(0.5, period)
     years_a_period = year_of(1.0, period) - year_of(0.0, period)
-    return math.ceil((birth + age - year_of(0.5, period)) / years_a_period - _ROUNDING)
+    return math.ceil((birth + age - middle_of_period_0) / years_a_period - _ROUNDING)
 
 
 @dataclass(frozen=True)

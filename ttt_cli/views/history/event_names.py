@@ -30,9 +30,10 @@ def name_events(played: PlayedGames) -> EventNames:
     n_texts = len(texts)
     event_codes = played.year.astype(np.int64) * n_texts + played.event
     keys, key_of_game = distinct(event_codes * n_texts + played.site)
-    event_of_key = keys // n_texts
-    _, sites = np.unique(event_of_key, return_counts=True)
-    games = np.flatnonzero(np.repeat(sites > 1, sites)[key_of_game])
+    event_of_key = keys // n_texts  # keys are sorted, so that those of an event are neighbours
+    _, n_sites = np.unique(event_of_key, return_counts=True)
+    has_several_sites = np.repeat(n_sites > 1, n_sites)  # (keys,)
+    games = np.flatnonzero(has_several_sites[key_of_game])
     moves = np.isin(event_of_key, _moving_events(played, games, event_codes[games]))
     site_of_key = np.where(moves, 0, keys % n_texts)
     named = []

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ttt_cli.views.rankings.dominance import Lead
     from ttt_cli.views.rankings.strongest import Contenders
 
-_FIELDS: Final = """
+# Of each period: the players by mean, the first {named} by name; games of the first; sds are -1 where there are none
+_PLAYERS_OF_PERIODS: Final = """
 SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player)) AS games,
        list(player ORDER BY mean DESC, player)[:{named}] AS players, list(mean ORDER BY mean DESC, player) AS means,
        list(coalesce(sd, -1.0) ORDER BY mean DESC, player) AS sds
@@ -70,8 +71,9 @@ def leaders(run: Run, limits: Eligible, seed: int = SEED) -> Leaders:
         contenders_of_periods = [
             period_leader.contenders for period_leader in period_leaders if period_leader.contenders
         ]
-        groups = [lead.skills if lead else [] for lead in leads]
-        probabilities = compute_probabilities(run, contenders_of_periods, seed, groups)
+        # the covariances of these skills give the sds of the leads
+        skills_of_leads = [lead.skills if lead else [] for lead in leads]
+        probabilities = compute_probabilities(run, contenders_of_periods, seed, skills_of_leads)
     sds, method = lead_sds_from(leads, probabilities.covariances)
     by_period = {contenders.period_number: contenders for contenders in probabilities.periods}
     complete_leaders = []
@@ -113,7 +115,7 @@ def _period_leaders(run: Run, limits: Eligible) -> list[_PeriodLeader]:
     for start in range(0, len(period_numbers), _AT_ONCE):
         part = period_numbers[start : start + _AT_ONCE]
         rows = limits.skills(run, part[0], part[-1])
-        columns = run.arrays(_FIELDS.format(rows=rows, named=NAMED, fewest=limits.fewest))
+        columns = run.arrays(_PLAYERS_OF_PERIODS.format(rows=rows, named=NAMED, fewest=limits.fewest))
         for number, period, games, players, means, sds in zip(*columns.values(), strict=True):
             period_number = int(number)
             has_sds = bool(sds.min() >= 0.0)
