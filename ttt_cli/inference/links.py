@@ -89,7 +89,8 @@ def merge_games(
     sides = timeline.distinct_sides
     columns = timeline.covariate_columns(terms)
     if thresholds:
-        # the interval of a game changes its sign with its sides, as a covariate does
+        # The interval of a game is carried through the merging as a last covariate, since it changes its sign with the
+        # sides and keeps games apart as one does; in the end it is taken out of the handicaps (`_without_interval`).
         columns = np.column_stack([columns, intervals_of(timeline, thresholds)])
     oriented = _oriented(timeline, sides, columns, colours=colours)
     handicaps = _distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates)
@@ -120,18 +121,30 @@ def merge_games(
     handicap = handicaps.handicap[merged_index]
     interval = NO_INTERVALS
     if thresholds:
-        interval = np.zeros(distinct, np.int8)
-        interval[: len(handicap)] = handicap[:, -1]  # no handicaps: no game has a margin
-        handicap = handicap[:, :-1]
+        handicap, interval = _without_interval(handicap, distinct)
     return MergedGames(pairs, balance, handicap, colours, terms, thresholds, interval)
+
+
+class _Separated(NamedTuple):
+    """Handicaps, as in `MergedGames`, and intervals, (games,), which were their last column."""
+
+    handicap: Array
+    interval: Intervals
+
+
+def _without_interval(handicap: Array, n_games: int) -> _Separated:
+    """Separate handicaps and intervals; where no game has a handicap, none has an interval either."""
+    interval = np.zeros(n_games, np.int8)
+    interval[: len(handicap)] = handicap[:, -1]
+    return _Separated(handicap[:, :-1], interval)
 
 
 def _oriented(
     timeline: Timeline, sides: NDArray[np.int8], covariates: Array, *, colours: bool
 ) -> OrientedGames:
-    """Games with the smaller node first where colours do not count, are unknown or say nothing, on neutral ground.
+    """Games with the smaller node first where sides are equal, others with White first.
 
-    All others have White first.
+    Sides are equal in all games without `colours`, else where colours are unknown or the ground is neutral.
     """
     first = timeline.game_white
     second = timeline.game_black
@@ -204,11 +217,13 @@ def _distinct_without_covariates(offset: Array, neutral: Mask | bool) -> _Distin
     offsets, offset_index = np.unique(np.append(0.0, offset), return_inverse=True)
     has_no_offset = offset_index == offset_index[0]
     on_neutral_ground = np.append(False, np.broadcast_to(neutral, len(offset)))
-    # a code for each handicap: twice the index of its offset, or -2 to come first, and 1 more on neutral ground
+    # A code for each handicap: twice the index of its offset, and 1 more on neutral ground. Without an offset it is -2,
+    # or -1 on neutral ground: these come first.
     code_of_game = np.where(has_no_offset, -2, 2 * offset_index) + on_neutral_ground
     codes, index = np.unique(code_of_game, return_inverse=True)
     points = np.where(codes < 0, 0.0, offsets[codes // 2])
-    by_advantage = -1.0 * (codes % 2)
+    is_neutral = codes % 2 == 1  # also of -1
+    by_advantage = -1.0 * is_neutral
     return _DistinctHandicaps(np.stack([points, by_advantage], axis=1), index[1:].astype(np.int32))
 
 
@@ -221,6 +236,27 @@ def points_given(handicap: Array, unit: float, advantage: float, covariates: Seq
     for number, points_per_unit in enumerate(covariates, 2):
         points += points_per_unit * handicap[:, number]
     return points
+
+
+class HandicapSlopes(NamedTuple):
+    """Slopes of the log-evidence in what `points_given` depends on.
+
+    | name | shape | |
+    |---|---|---|
+    | elo_unit | | in the logarithm of an Elo point |
+    | covariates | (terms,) | in the points per unit of each |
+    """
+
+    elo_unit: float
+    covariates: Array
+
+
+def handicap_slopes(handicap: Array, by_offset: Array, elo_unit: float) -> HandicapSlopes:
+    """The slopes by those in what is added to the skill of `first` in each game, `by_offset` (games,)."""
+    of_handicaps = by_offset[: len(handicap)]  # `handicap` is empty where no game has any
+    return HandicapSlopes(
+        float(points_given(handicap, elo_unit, 0.0) @ of_handicaps), of_handicaps @ handicap[:, 2:]
+    )
 
 
 @dataclass(frozen=True)

@@ -106,13 +106,12 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
     """Parameters of the engine shared with TTT-D, with this draw margin."""
     timeline = with_computed(timeline, params)
     play = replace(params.play(margin, normal_unit(params.beta, margin)), lapse_draws=draw_share(timeline))
-    offsets = category_offsets(params.offsets)
     return ThroughTime(
         timeline,
         params,
         lambda: {"skill": params.skill_prior(timeline)},
         play,
-        offsets=offsets,
+        category_offsets=category_offsets(params.offsets),
         team=params.team,
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ttt_cli.fitted import DrawCurve
 from ttt_cli.games.table import DRAW
-from ttt_cli.inference.links import MergedGames, points_given
+from ttt_cli.inference.links import MergedGames, handicap_slopes
 from ttt_cli.inference.model import ChainSlopes, GamesGradient, Play
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
@@ -309,14 +309,24 @@ class PosteriorOfCategories(PosteriorOfKind, Protocol):
 
 
 class WholePosterior(PosteriorOfKind, MarginsOfSlices, Protocol):
-    """The posterior of a whole timeline in one place; itself of the games between two players."""
+    """The posterior of a whole timeline in memory: `SliceState` of one slice, or `JointInference`.
+
+    Its members of `PosteriorOfKind` are those of the games between two players; those of games in categories are in a
+    posterior of their own. What it has of `MarginsOfSlices` is of both kinds of games.
+    """
 
     def in_categories(self) -> PosteriorOfCategories | None:
         """The posterior of games in categories, if there are any."""
 
 
 class MarginsGradient(NamedTuple):
-    """Gradient of the log-evidence in the strength that margins follow, approximately, and in what all games share."""
+    """Gradient of the log-evidence.
+
+    | name | |
+    |---|---|
+    | by_strength | in `Play.margin_strength`, at the strengths of the games as they are |
+    | of_games | in what is common to all games |
+    """
 
     by_strength: float
     of_games: GamesGradient
@@ -409,7 +419,10 @@ class MovingMargins:
         return MarginsMove(max(widest * step, moved), widest * ahead)
 
     def _ahead_of(self, step: float) -> float:
-        """The sum of all further steps at the rate of this one to the last."""
+        """The sum of all further steps if each is r times the one before, as this one is of the last.
+
+        That is d r / (1 - r), with this step d.
+        """
         if step < self._last_step:
             return step * step / (self._last_step - step)
         return math.inf if step else 0.0
@@ -452,7 +465,10 @@ class MovingMargins:
         return MarginsGradient(by_strength + of_categories.by_strength, of_games.plus(of_categories.of_games))
 
     def _lapse_slope(self, posterior: WholePosterior) -> float:
-        """Slope of log|P + F| in the share of games that chance decides, at the same cavities."""
+        """Slope of the walk's part of the log-evidence in the share of games that chance decides, at the same cavities.
+
+        Of that part (`YearWalk.log_evidence`) only -log|P + F|/2 changes. It is a difference over twice `LAPSE_STEP`.
+        """
         rule = posterior.rule
         if not self._drift or self.of_newcomers or rule.lapse_draws < 0.0:
             return 0.0
@@ -477,9 +493,7 @@ class MovingMargins:
         steps = self._play.offsets.steps
         of_intervals = interval_slopes(merged.interval, len(steps), by_margin, by_offset) if steps else None
         slope = of_intervals.draw_margin if of_intervals else self._slope_of_margin(posterior, by_margin)
-        of_handicaps = by_offset[: len(merged.handicap)]  # none where no game has any
-        by_elo_unit = float(points_given(merged.handicap, self._play.elo_unit, 0.0) @ of_handicaps)
-        by_covariate = tuple((of_handicaps @ merged.handicap[:, 2:]).tolist())
+        of_handicaps = handicap_slopes(merged.handicap, by_offset, self._play.elo_unit)
         by_strength = 0.0
         if len(by_margin):
             above = posterior.margins.above(posterior, self._level(posterior))
@@ -488,8 +502,8 @@ class MovingMargins:
             noise=of_games.noise,
             margin=slope,
             advantage=of_games.advantage,
-            elo_unit=by_elo_unit,
-            covariates=by_covariate,
+            elo_unit=of_handicaps.elo_unit,
+            covariates=tuple(of_handicaps.covariates.tolist()),
             lapse=of_games.lapse,
             steps=of_intervals.steps if of_intervals else (),
         )

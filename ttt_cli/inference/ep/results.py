@@ -15,6 +15,7 @@ import numpy as np
 from ttt_cli.inference.ep.joint_means import add_couplings, prepare, solve_chains
 from ttt_cli.inference.ep.parts import VariableRange
 from ttt_cli.inference.ep.state import SliceState
+from ttt_cli.inference.links import handicap_slopes
 from ttt_cli.inference.model import Evidence
 from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.inference.victory import interval_slopes
@@ -58,11 +59,11 @@ def offset_slopes(state: SliceState) -> Array:
     of_games = pairs.kernels.gradient(
         pairs.pairings, pairs.balance, pairs.rule, state.cavities(), by_margin, by_offset
     )
-    by_covariate = by_offset[: len(pairs.handicap)] @ pairs.handicap[:, 2:]
+    of_handicaps = handicap_slopes(pairs.handicap, by_offset, pairs.play.elo_unit)
     steps = len(pairs.steps)
     of_intervals = interval_slopes(pairs.interval, steps, by_margin, by_offset) if steps else None
     by_step = of_intervals.steps if of_intervals else ()
-    return np.array([of_games.advantage, *by_covariate, of_games.lapse, *by_step])
+    return np.array([of_games.advantage, *of_handicaps.covariates, of_games.lapse, *by_step])
 
 
 def positivity_evidence(state: SliceState) -> PositivityEvidence:
@@ -126,6 +127,7 @@ def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) 
     if newcomers and state.newcomers:
         state.newcomers.add_shared(newcomers.shared(state.newcomers.total(x)), x, image)
     np.negative(image, out=state.workspace.residual)
+    # without a step of conjugate gradients before: z = M^-1 residual
     solve_chains(state, beta=0.0, alpha=0.0, descent=state.workspace.descent)
     return np.array(state.workspace.z)
 

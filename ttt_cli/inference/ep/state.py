@@ -120,7 +120,10 @@ class SliceState:
 
     def cavities(self) -> Array:
         """Cavities of all pairs, as the kernels take them."""
-        cavity = np.empty((len(self.pairs.pairings.first), 5 if self.own_margins else 2))
+        n_columns = (
+            5 if self.own_margins else 2
+        )  # as `cavities` of `kernels/ep/ttt_d.py` and `ttt.py` fill them
+        cavity = np.empty((len(self.pairs.pairings.first), n_columns))
 
         def fill(part: Part) -> None:
             self.pairs.fill_cavities(part, self.messages.marginal, cavity)
@@ -227,7 +230,7 @@ def make_state(
     if slice_input.newcomers:
         newcomers = SliceNewcomers(
             slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, storage,
-            levels=slice_input.links is None,  # levels of years are free only if all games compare skills
+            levels=slice_input.links is None,  # sides of different numbers of players tell the level of a year
         )  # fmt: skip
     state = SliceState(
         number=slice_input.number,

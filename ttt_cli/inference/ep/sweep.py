@@ -31,9 +31,10 @@ from ttt_cli.support.arrays import Array
 
 ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
 EARLY: Final = 3  # sweeps, in which margins of all games follow half a sweep, too
-# For the rate at which a mean or sd converges (`chains.moves_to_come`):
-SMALL: Final = 0.02  # an earlier move counts as at least this times the largest one
-DECAY: Final = 0.3  # and as at least this times the one that was stored before
+# A mean or sd that moves by d in a sweep, and moved by e before, is estimated to move by d r / (1 - r) yet, r = d / e
+# (`chains.moves_to_come`). Where a move was small by chance, e would be too small and r too large, so e is at least
+SMALL: Final = 0.02  # times the largest move of the sweep before, and
+DECAY: Final = 0.3  # times the e of the sweep before.
 
 
 class MeansMove(NamedTuple):
@@ -43,7 +44,7 @@ class MeansMove(NamedTuple):
     |---|---|---|
     | largest | points | largest move of a mean or sd in the sweep |
     | distance | points | bound on the distance of the means from the joint ones |
-    | unsmoothed | | as in `MarginsStep` |
+    | unsmoothed | | maps of the sites of all slices if these have moved and are still to be smoothed, else None |
     """
 
     largest: float
@@ -52,7 +53,7 @@ class MeansMove(NamedTuple):
 
 
 class MarginsStep(NamedTuple):
-    """How far margins have moved, and maps of the sites if these have moved and are not smoothed yet, else None."""
+    """How far margins have moved; `unsmoothed` as in `MeansMove`, after their move."""
 
     move: MarginsMove
     unsmoothed: list[Array] | None

@@ -37,8 +37,8 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
-# Points, of draw margins before any game: log Z is flat there and right to 1e-10, or to 1e-5 where newcomers' margins
-# move.
+# Points: how exactly draw margins are found without any game. It is enough for log Z, which is flat there: it is right
+# to 1e-10, or to 1e-5 where newcomers' margins move.
 TOL_WITHOUT_GAMES: Final = 1e-3
 
 
@@ -116,7 +116,7 @@ class ThroughTime:
     | priors | makes the prior of each quantity of a node, by name; a factory, since an inference changes priors |
     | play | how games are played; its offsets are replaced for each inference |
     | links | games of other kinds than two players, if there are any |
-    | offsets | of categories of games |
+    | category_offsets | the categories in which players have offsets (`Offsets` are what is added in all games) |
     | team | how the skills of members make that of a team |
     """
 
@@ -125,7 +125,7 @@ class ThroughTime:
     priors: Callable[[], Mapping[str, RandomWalk]]
     play: Play
     links: LinkedGames | None = None
-    offsets: tuple[CategoryOffset, ...] = ()
+    category_offsets: tuple[CategoryOffset, ...] = ()
     team: TeamSkill = "sum"
 
     @property
@@ -140,11 +140,13 @@ class ThroughTime:
         """Games whose sides are sums: of teams, in orders of finish, in categories with offsets; None without any."""
         if self.timeline.members is not None:
             return find_sums(
-                self.timeline, self.offsets, self.team, colours=self.colours, terms=self.term_names
+                self.timeline, self.category_offsets, self.team, colours=self.colours, terms=self.term_names
             )
-        if not self.offsets:
+        if not self.category_offsets:
             return None
-        return find_categories(self.timeline, self.offsets, colours=self.colours, terms=self.term_names)
+        return find_categories(
+            self.timeline, self.category_offsets, colours=self.colours, terms=self.term_names
+        )
 
     @cached_property
     def steps(self) -> tuple[WinStep, ...]:
@@ -268,12 +270,12 @@ class ThroughTime:
                 "the joint posterior is not fitted over a cluster yet",
                 hint="solver.posterior=factorised; without a cluster and --memory it is",
             )
-        if placement and self.offsets:
+        if placement and self.category_offsets:
             raise ConfigError(
                 "offsets of categories are not fitted with --memory or on a cluster yet",
                 hint="leave out solver.memory and solver.cluster, or model.offsets",
             )
-        if self.offsets and self.params.given_lapse != 0.0:
+        if self.category_offsets and self.params.given_lapse != 0.0:
             raise ConfigError(
                 "games that chance decides are not fitted with offsets of categories yet",
                 hint="leave out model.lapse or model.offsets",
@@ -316,7 +318,7 @@ class ThroughTime:
     def _check_steps(self) -> None:
         """Raise ConfigError for what cannot be fitted with margins of victory."""
         hint = ""
-        if self.offsets:
+        if self.category_offsets:
             hint = "leave out model.offsets or model.margin_steps"
         elif self.params.given_lapse != 0.0:
             hint = "set model.lapse: 0, or leave out model.margin_steps"
@@ -363,6 +365,10 @@ class FitsInMemory:
         evidence_only |= self.options.get("evidence_only", False)
         options: Given = {**self.options, "evidence_only": evidence_only}
         fit = infer(inference, solver, options, start, self.make_fit, self.rates)
+        return self._with_categories(fit)
+
+    def _with_categories(self, fit: Fit) -> Fit:
+        """The fit with the skills in categories in place of its beliefs about extra variables, if it has any."""
         sums = self.shared.sums
         skill = fit.chains["skill"]
         if sums is None or fit.extra is None or not isinstance(skill, Walk):
@@ -379,7 +385,10 @@ class FitsInMemory:
 
 @dataclass(frozen=True)
 class FitsOverNothing:
-    """The same fits, their parameters as numbers and their evidence over that without games, nats (`OffsetFits`)."""
+    """The `fits`, with all parameters as numbers, and their log-evidence less `empty_evidence` (`OffsetFits`).
+
+    `empty_evidence`: the log-evidence if nobody had played a game, nats (`ThroughTime.empty_evidence`).
+    """
 
     shared: ThroughTime
     fits: OffsetFits
