@@ -283,7 +283,12 @@ class ExtraVariables:
     performances: Places
 
     def __len__(self) -> int:
-        return len(self.previous) + int(self.performances[-1])
+        return len(self.previous) + self.n_performances
+
+    @property
+    def n_performances(self) -> int:
+        """Number of performances."""
+        return int(self.performances[-1])
 
 
 class VariablePairs(NamedTuple):

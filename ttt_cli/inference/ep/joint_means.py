@@ -101,8 +101,9 @@ def prepare(state: SliceState) -> Prepared:
 def factor(state: SliceState, precision: Array) -> None:
     """Factor the chains, given the precisions that arrive at the ends of segments, (segments, 2).
 
-    The columns of the inverse come after the factor, since solving for them overwrites `diagonal` and `filtered`, which
-    are in the buffers of A p and p (`Workspace`). It also moves x (`correction`), which is cleared in the end.
+    The columns of the inverse come after the factor, since solving for them overwrites A p and p, whose buffers have
+    `diagonal` and `filtered` until then (`Workspace`). That of x (`correction`) had the row sums of `prepare`, so that
+    it is cleared before the solution.
     """
     work = state.workspace
     np.add.at(work.diagonal, state.segments.first, precision[:, 0])
@@ -123,8 +124,8 @@ def factor(state: SliceState, precision: Array) -> None:
 def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
     """Fill the column with M^-1 times the sum of the unit vectors of all `ends`, one of each segment.
 
-    Segments are independent under M, so that one solution gives the columns of all. Solving overwrites z, A z, p, A p
-    and x.
+    Segments are independent under M, so that one solution gives the columns of all. Solving overwrites z, A z, p and
+    A p; with `alpha` 0 neither x nor the column, which is the residual here, moves.
     """
     work = state.workspace
     column[:] = 0.0
@@ -134,7 +135,9 @@ def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
 
 
 def solve_own_chains(state: SliceState, beta: float, alpha: float, correction: Correction | None) -> Array:
-    """Move by `alpha` along the next direction, corrected, and solve M z = r for the chains of this slice alone.
+    """Take a step of conjugate gradients and solve M z = r for the chains of this slice alone.
+
+    `correction`: what newcomers' mean adds to the last z and A z before the step.
 
     Returns what leaves the first and the last variable of segments, (segments, 2), as `Coupling.arrived` takes it: the
     precision times the mean of a variable with mean z_i and variance (M^-1)_ii. Column `first` of M^-1 has this
@@ -156,7 +159,12 @@ def _correct(state: SliceState, correction: Correction | None) -> None:
 
 
 def solve_chains(state: SliceState, beta: float, alpha: float, descent: Descent) -> None:
-    """z = M^-1 r and its r'z in `work.product`, after going `alpha` along the next direction."""
+    """Take a step of conjugate gradients with the last z, then solve M z = r for the new residual r.
+
+        p <- z + beta p,  A p <- A z + beta A p,  x <- x + alpha p,  r <- r - alpha A p
+
+    `work.image` is then M z = r, to which couplings are still to be added for A z, and `work.product` is r'z.
+    """
     work = state.workspace
 
     def solve(variables: VariableRange) -> float:
@@ -171,7 +179,10 @@ def solve_chains(state: SliceState, beta: float, alpha: float, descent: Descent)
 
 
 def add_what_crosses(state: SliceState, arrived: Array) -> Products:
-    """Add to z of this slice alone what follows from what has arrived at the ends of segments; then A z."""
+    """Add to z of this slice alone what follows from what has arrived at the ends of segments.
+
+    Then `image`, which is M z, becomes A z.
+    """
     work = state.workspace
     product = work.product  # without anything that arrives
     if len(state.segments.number):

@@ -178,15 +178,14 @@ class LinkGames:
     def share_row_sums(self, sums: Vector) -> None:
         """Add diag(L) times the variance of performances, in `sums`, to the variables that they are sums of.
 
-        `sums` has diag(L) times the variance before games, of every variable: for a performance q V.
-        `JointSolver.couple` needs a k with diag(L) <= k T, but performances have no precision in T. What defines a
-        performance t bounds it: t = sum of c x + e, with members x and an e of variance `noise`, so that (Cauchy and
-        Schwarz)
+        `JointSolver.couple` needs a k with diag(L) <= k T, and takes the largest row sum. A performance t has a
+        precision q in diag(L), but none in T. What defines it bounds it: t = sum of c x + e, with members x and an e of
+        variance `noise`. Its variance before games is V = sum of c^2 var(x) + noise, so that (Cauchy and Schwarz)
 
             t^2 <= V (x'T x + e^2 / noise)
 
         where the chains have x'T x and the defining link e^2 / noise. So q t^2 counts as q V in the row sum of each
-        member.
+        member; `sums` has q V at the performance, as it has the same product at every variable.
         """
         begin, end = self.extra.performances
         of_performances = sums[begin:end]
@@ -205,14 +204,13 @@ def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> Sl
     nodes = len(slice_input.widest)
     skill_offset = origin * sums_of_skills(links.rows, nodes)
     rows = links.rows._replace(offset=links.rows.offset + skill_offset)
-    performances = int(links.extra.performances[-1])
     chains = _joined_chains(slice_input.chains, links.extra)
-    defining = defining_links(rows, len(chains.previous) - performances, performances)
+    n_performances = links.extra.n_performances
+    defining = defining_links(rows, len(chains.previous) - n_performances, n_performances)
     widest = _joined_widest(slice_input.widest, links.extra, defining)
     guess = slice_input.guess
-    if (
-        guess is not None
-    ):  # precision, and precision times mean, of each variable: of extra ones before any game
+    if guess is not None:
+        # precision, and precision times mean, of each variable: extra ones are as before any game
         mean = _prior_means(chains, defining)
         precision = 1.0 / widest[nodes:]
         prior_beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
@@ -223,23 +221,23 @@ def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> Sl
 def _joined_chains(chains: Chains, extra: ExtraVariables) -> Chains:
     """Chains of all variables: of nodes, then of extra ones, whose numbers begin there, then performances alone."""
     nodes = np.int32(len(chains.previous))
-    performances = int(extra.performances[-1])
-    none = np.full(performances, -1, np.int32)
+    n_performances = extra.n_performances
+    no_neighbour = np.full(n_performances, -1, np.int32)
     return Chains(
         chains.node_start,
-        np.concatenate([chains.previous, _shifted(extra.previous, nodes), none]),
-        np.concatenate([chains.following, _shifted(extra.following, nodes), none]),
-        np.concatenate([chains.mean, extra.mean, np.zeros(performances)]),
-        np.concatenate([chains.variance, extra.variance, np.full(performances, np.inf)]),
+        np.concatenate([chains.previous, _shifted(extra.previous, nodes), no_neighbour]),
+        np.concatenate([chains.following, _shifted(extra.following, nodes), no_neighbour]),
+        np.concatenate([chains.mean, extra.mean, np.zeros(n_performances)]),
+        np.concatenate([chains.variance, extra.variance, np.full(n_performances, np.inf)]),
     )
 
 
 def _joined_widest(of_nodes: Array, extra: ExtraVariables, defining: DefiningLinks) -> Array:
-    """Variances of all variables before any game, (variables,), those of performances as bounds."""
+    """Variances of all variables before any game, (variables,); `of_nodes` has those of nodes."""
     of_chained = extra.variance.copy()
-    accumulate(extra.previous.copy(), of_chained)
+    accumulate(extra.previous, of_chained)  # variances of steps add up along a chain
     of_members = np.concatenate([of_nodes, of_chained])
-    return np.concatenate([of_members, _variances(defining, of_members)])
+    return np.concatenate([of_members, _performance_variances(defining, of_members)])
 
 
 def sums_of_skills(rows: LinkRows, nodes: int) -> Array:
@@ -252,11 +250,11 @@ def sums_of_skills(rows: LinkRows, nodes: int) -> Array:
 def _prior_means(chains: Chains, defining: DefiningLinks) -> Array:
     """Means (variables,) of all variables before any game."""
     mean = chains.mean.copy()
-    accumulate(chains.previous.copy(), mean)
+    accumulate(chains.previous, mean)  # means of steps add up along a chain
+    n_performances = len(defining.performance_entry)
     of_members = defining.coefficient * mean[defining.variable]
-    performances = len(defining.performance_entry)
-    mean[len(mean) - performances :] = defining.constant
-    mean[len(mean) - performances :] += np.bincount(defining.performance_of, of_members, performances)
+    sums = np.bincount(defining.performance_of, of_members, n_performances)
+    mean[len(mean) - n_performances :] = defining.constant + sums
     return mean
 
 
@@ -264,8 +262,8 @@ def _shifted(variables: Ids, first: np.int32) -> Ids:
     return np.where(variables < 0, np.int32(-1), variables + first).astype(np.int32)
 
 
-def _variances(defining: DefiningLinks, widest: Array) -> Array:
-    """Variances of performances before games, (performances,): noise and sums of c^2 times the variance of a member.
+def _performance_variances(defining: DefiningLinks, widest: Array) -> Array:
+    """Variances of performances before games, (performances,): noise + sum of c^2 times the variance of a member.
 
     That takes members as independent, as variables of different chains are before games. `widest`: variances of all
     variables that may be members.
@@ -274,7 +272,7 @@ def _variances(defining: DefiningLinks, widest: Array) -> Array:
     return defining.noise + np.bincount(defining.performance_of, of_members, len(defining.noise))
 
 
-def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLinks:
+def defining_links(rows: LinkRows, first: int, n_performances: int) -> DefiningLinks:
     """The first exact observation of each performance. Performances are the variables numbered from `first` on.
 
     A link says low = offset + c_t t + sum of c x + e. Solved for the performance t,
@@ -286,45 +284,65 @@ def defining_links(rows: LinkRows, first: int, performances: int) -> DefiningLin
     link_of_entry = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
     is_exact = (rows.low == rows.high)[link_of_entry]
     exact_entries = np.flatnonzero(is_exact & (rows.variable >= first))
-    defined, index = np.unique(rows.variable[exact_entries] - first, return_index=True)
-    if len(defined) < performances:
+    performances, first_exact = np.unique(rows.variable[exact_entries] - first, return_index=True)
+    if len(performances) < n_performances:
         raise ValueError("a performance is not defined by an exact observation")
-    performance_entry = exact_entries[index]
+    # by performance: its entry, the link of that, and c_t
+    performance_entry = exact_entries[first_exact]
     defining_link = link_of_entry[performance_entry]
+    own_coefficient = rows.coefficient[performance_entry]
+    # by member, an entry of a defining link: the performance that this link defines
     performance_of_link = np.full(len(rows.weight), -1)
-    performance_of_link[defining_link] = defined
-    members = np.flatnonzero((performance_of_link[link_of_entry] >= 0) & (rows.variable < first))
-    performance = performance_of_link[link_of_entry[members]]
-    coefficient = -rows.coefficient[members] / rows.coefficient[performance_entry][performance]
-    constant = (rows.low - rows.offset)[defining_link] / rows.coefficient[performance_entry]
-    noise = rows.noise[defining_link] / rows.coefficient[performance_entry] ** 2
-    return DefiningLinks(performance, rows.variable[members], coefficient, performance_entry, constant, noise)
+    performance_of_link[defining_link] = performances
+    performance_of_entry = performance_of_link[link_of_entry]
+    members = np.flatnonzero((performance_of_entry >= 0) & (rows.variable < first))
+    performance_of = performance_of_entry[members]
+    return DefiningLinks(
+        performance_of=performance_of,
+        variable=rows.variable[members],
+        coefficient=-rows.coefficient[members] / own_coefficient[performance_of],
+        performance_entry=performance_entry,
+        constant=(rows.low - rows.offset)[defining_link] / own_coefficient,
+        noise=rows.noise[defining_link] / own_coefficient**2,
+    )
 
 
 def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkGames:
     """Links of a whole timeline, without sites.
 
-    Only performances have messages: each from the link that defines it, its mean and variance before any game.
+    Variables are those of nodes, then extra ones with chains, then performances. Only performances have messages: each
+    from the link that defines it, its mean and variance before any game.
     """
     rows = links.rows._replace(low=links.rows.low.copy(), high=links.rows.high.copy())  # margins may move
     chains = slice_input.chains
     widest = slice_input.widest
     variables = len(chains.previous)
     nodes = variables - len(links.extra)
-    first_performance = variables - int(links.extra.performances[-1])
-    starts = ExtraStarts(nodes + links.extra.chained, first_performance + links.extra.performances)
+    first_performance = variables - links.extra.n_performances
+    ranges = ExtraRanges(
+        chained=VariableRange(nodes, first_performance),
+        performances=VariableRange(first_performance, variables),
+    )
+    starts = ExtraStarts(
+        chained=nodes + links.extra.chained,
+        performances=first_performance + links.extra.performances,
+    )
     sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
-    defining = defining_links(rows, first_performance, variables - first_performance)
+    defining = defining_links(rows, first_performance, links.extra.n_performances)
     mean_before_games = _prior_means(chains, defining)[first_performance:]
     variance_before_games = widest[first_performance:]
     sites.message[defining.performance_entry, 0] = 1.0 / variance_before_games
     sites.message[defining.performance_entry, 1] = mean_before_games / variance_before_games
-    chained_range = VariableRange(nodes, first_performance)
-    ranges = ExtraRanges(chained_range, VariableRange(first_performance, variables))
-    categories = _category_links(slice_input, links.category_games, rows, play)
-    coupling = np.zeros(len(rows.weight))
     return LinkGames(
-        rows, starts, ranges, sites, coupling, defining, links.reported, categories, links.design
+        rows=rows,
+        starts=starts,
+        extra=ranges,
+        sites=sites,
+        coupling=np.zeros(len(rows.weight)),
+        defining=defining,
+        reported=links.reported,
+        categories=_category_links(slice_input, links.category_games, rows, play),
+        design=links.design,
     )
 
 
