@@ -51,16 +51,16 @@ def check(context: click.Context, files: tuple[str, ...]) -> None:
     from ttt_cli.config.load import read_document
     from ttt_cli.systems.resolve import resolve
 
-    wrong = 0
+    exit_code = 0
     for file in files:
         try:
             resolved = resolve(read_document(file))
         except TttError as error:
-            wrong = error.exit_code
+            exit_code = error.exit_code
             say(str(error), *([f"hint: {error.hint}"] if error.hint else []), level=QUIET)
         else:
             click.echo(f"{file}: ok, model {resolved.config.model.name}")
-    context.exit(wrong)
+    context.exit(exit_code)
 
 
 @command.command("schema")

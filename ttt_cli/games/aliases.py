@@ -27,9 +27,8 @@ _YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)
 _SPELLING_HEADERS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
 _NAME_HEADERS: Final = frozenset({"name", "main", "player", "canonical", "main name"})
 _SCID_SECTION: Final = re.compile(r"^@PLAYER\b[^\n]*\n(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
-_ANSWER: Final = re.compile(
-    r"# (?=(?:yes|no|years),)"
-)  # a comment of `ttt names`: what was decided of two names
+# A comment of `ttt names`: what was decided of two names
+_ANSWER: Final = re.compile(r"# (?=(?:yes|no|years),)")
 
 Years = tuple[int, int]  # the first and the last
 
@@ -39,16 +38,13 @@ class Aliases:
     """The players of spellings; spellings are cleaned (see `clean_name`)."""
 
     names: Mapping[str, str] = field(default_factory=dict)  # spelling -> player
-    by_status: Mapping[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # (spelling, folded status) -> player
+    # (spelling, folded status) -> player
+    by_status: Mapping[tuple[str, str], str] = field(default_factory=dict)
     source: InputFile | None = None  # the file, None without one
-    by_years: Mapping[tuple[str, int, int], str] = field(
-        default_factory=dict
-    )  # (spelling, first, last) -> player
-    lines: Mapping[str, int] = field(
-        default_factory=dict
-    )  # of each spelling in the file; none in Scid's files
+    # (spelling, first year, last year) -> player
+    by_years: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
+    # spelling -> line of the file; none in Scid's files
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def mains(self) -> frozenset[str]:
@@ -340,7 +336,11 @@ def _refuse_header(line: str, path: str, number: int) -> None:
 
 
 def last_main(mains: Mapping[str, str], name: str, never: str | None = None) -> str:
-    """The last main name in a chain of synonyms, not through `never`."""
+    """The main name at the end of a chain of synonyms: C, where `name` is a synonym of B, and B of C.
+
+    Names may be synonyms of each other: the chain ends before it comes back. So it does before `never`, which is the
+    synonym that a main name is looked for.
+    """
     seen = {never}
     while name in mains and mains[name] not in seen:
         seen.add(name)

@@ -60,17 +60,18 @@ def parts_of_key(key: str) -> NameParts:
     Without a comma the last word is the surname. `mac` at the beginning of a surname is `mc`. Particles of `van der
     stricht, g` are left out of the surname, and so are those at the beginning of `vanderstricht, geert`.
     """
-    surname, _, after_surname = key.partition(", ")
-    words_after_surname, _, country = after_surname.partition(", ")
-    surname_words = surname.split() or [""]
-    given_names = words_after_surname.split()
-    if not given_names:
+    before_comma, _, after_comma = key.partition(", ")
+    between_commas, _, country = after_comma.partition(", ")
+    surname_words = before_comma.split() or [""]
+    given_names = between_commas.split()
+    if given_names:
+        given_names[1:] = _without_particles(given_names[1:])  # the first one may be `al`
+    else:
         country = ""
-        given_names = [word for word in surname_words[:-1] if word not in _PARTICLES]
-        surname_words = surname_words[-1:]
-    given_names[1:] = [word for word in given_names[1:] if word not in _PARTICLES]
-    words_without_particles = [word for word in surname_words if word not in _PARTICLES]
-    with_umlauts = "".join(words_without_particles or surname_words)
+        *words_before_surname, surname = surname_words
+        given_names = _without_particles(words_before_surname)
+        surname_words = [surname]
+    with_umlauts = "".join(_without_particles(surname_words) or surname_words)
     if with_umlauts.startswith("mac") and len(with_umlauts) > 6:
         with_umlauts = "mc" + with_umlauts[3:]
     return NameParts(
@@ -82,11 +83,16 @@ def parts_of_key(key: str) -> NameParts:
     )
 
 
+def _without_particles(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word not in _PARTICLES]
+
+
 def likeness(first: NameParts, second: NameParts) -> Kind | None:
     """How two different names may be one person's, else None.
 
-    Surnames are equal, or long and one letter apart; given names agree word by word: equal, abbreviated, or long and
-    one letter apart. Countries do not differ. Two surnames without given names are spelt differently.
+    Countries do not differ. Surnames are equal but for particles and umlauts, or long and one letter apart. Given names
+    agree word by word: equal, abbreviated, or, where surnames are equal, long and one letter apart. Where one of the
+    names has no given names, surnames are equal; where none has, they are equal but spelt differently.
 
     | kind | |
     |---|---|

@@ -20,7 +20,7 @@ CLOSE: Final = 0.02  # standard errors from the maximum within which nothing is 
 # Second derivatives below this are none: a standard error would be beyond a thousand units.
 FLAT: Final = 1e-6
 REACHED: Final = 0.1  # standard errors from the maximum within which it counts as reached
-_EDGE: Final = 1e-9
+_EDGE: Final = 1e-9  # from a bound: closer coordinates are at it
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,13 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
         return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
     search = _BoundedSearch(function, start, low, high)
     while True:
-        before = search.best.value
+        value_before = search.best.value
         ended = search.ascend()
         at = search.best.at
         side = (at >= high - _EDGE).astype(np.int8) - (at <= low + _EDGE).astype(np.int8)
         curvature = search.curvature(np.flatnonzero(side == 0))
         if curvature is None:
             return Optimum(start, search.best, ended, side, unknown, None, np.zeros(n, np.bool_))
-        reached = ended and not curvature.is_upwards
         distance = None
         covariance = unknown.copy()
         if curvature.is_concave:
@@ -83,10 +82,13 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
             distance = search.correct(free, inverse)
             reached = distance < REACHED
             covariance[np.ix_(free, free)] = inverse
+        else:
+            reached = ended and not curvature.is_upwards
         may_rise = ended and not reached
         if may_rise and curvature.is_upwards:
             search.leap(curvature)
-        if not may_rise or not search.best.value > before + GAIN:
+        has_gained = search.best.value > value_before + GAIN
+        if not may_rise or not has_gained:
             return Optimum(start, search.best, reached, side, covariance, distance, curvature.flat)
 
 
@@ -119,7 +121,9 @@ class _Curvature(NamedTuple):
 
 def _curvature_of(differences: Array, inner: NDArray[np.intp], n: int) -> _Curvature:
     """The curvature of `n` coordinates from that of the ones not at bounds, `inner`; flat ones are left out."""
-    curved = (np.abs(np.diag(differences)) > FLAT) | (np.abs(differences).max(axis=1) > GAIN)
+    is_curved = np.abs(np.diag(differences)) > FLAT
+    is_curved_with_others = np.abs(differences).max(axis=1) > GAIN  # by a mixed derivative
+    curved = is_curved | is_curved_with_others
     flat = np.zeros(n, np.bool_)
     flat[inner] = ~curved
     matrix = differences[np.ix_(curved, curved)]

@@ -11,7 +11,7 @@ from ttt_cli.support.arrays import Array
 
 
 class Offsets(NamedTuple):
-    """What is added to the skill of the side named first, the share of games without it, and steps between wins.
+    """What is added to the skill of the side named first, the share of games that chance decides, and steps of wins.
 
     | name | unit | |
     |---|---|---|
@@ -64,7 +64,9 @@ class Play:
     def rule(self, margin: Array, handicap: Array, interval: Intervals = NO_INTERVALS) -> Rule:
         """The rule of kernels, with the draw margins of games, and handicaps and intervals of `MergedGames`.
 
-        With intervals and steps between them this sets the draw margins.
+        With steps between margins of victory, kernels see a win in an interval between two ends as a draw around its
+        centre: this sets the draw margin of the game to half of the interval, and adds the way from the centre to the
+        points given.
         """
         advantage, covariates, lapse, steps = self.offsets
         points = points_given(handicap, self.elo_unit, advantage, covariates)
@@ -108,7 +110,7 @@ class GamesGradient(NamedTuple):
             elo_unit=self.elo_unit + other.elo_unit,
             covariates=tuple(slope + further for slope, further in of_covariates),
             lapse=self.lapse + other.lapse,
-            steps=self.steps or other.steps,
+            steps=self.steps or other.steps,  # games as links have none
         )
 
 

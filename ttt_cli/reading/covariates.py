@@ -45,7 +45,9 @@ def find_covariates(
 ) -> dict[str, int]:
     """Indices of the columns of all covariates, by our names. Raises ConfigError for one that is not there.
 
-    `header` are the names of columns; `word_of` writes one in lower case without signs.
+    `covariates`: the name of the column of each, by its own name. A column of this name has the difference of the
+    sides; else two columns that are named after it and a side have their values (`sided_names`). `header`: the names
+    of all columns; `word_of` writes one in lower case without signs.
     """
     words = [word_of(cell) for cell in header]
     indices: dict[str, int] = {}

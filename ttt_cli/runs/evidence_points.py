@@ -210,7 +210,7 @@ def _last_lines(file: BinaryIO, size: int) -> tuple[list[bytes], bool]:
             lines.append(line)
     complete = not skipped and len(lines) <= MOST_LINES
     if not complete:
-        lines.popleft()  # of which the beginning may be missing
+        lines.popleft()  # either its beginning is missing, or it is one line more than MOST_LINES
     return list(lines), complete
 
 

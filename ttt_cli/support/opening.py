@@ -198,7 +198,8 @@ def _open_pipe_to_read(path: str | os.PathLike[str]) -> int:
     try:
         waiting = select.poll()
         waiting.register(descriptor, select.POLLIN)
-        if not waiting.poll(1000 * PIPE_LIMIT) and not _has_writer(descriptor):
+        has_bytes_or_end = bool(waiting.poll(1000 * PIPE_LIMIT))
+        if not has_bytes_or_end and not _has_writer(descriptor):  # a writer may take longer to its first byte
             raise OSError(
                 errno.ENXIO, f"is a pipe that nobody wrote to for {PIPE_LIMIT:g} seconds", str(path)
             )

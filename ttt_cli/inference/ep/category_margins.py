@@ -102,7 +102,7 @@ class CategoriesPosterior:
 
 
 def apply_margins(posterior: WholePosterior, by_year: Array) -> float:
-    """Set the draw margins of games or newcomers; the largest move, points."""
+    """Set the draw margins of games, or the prior means of newcomers' own; the largest move, points."""
     moved = posterior.margins.apply(posterior.chains, by_year)
     in_categories = posterior.in_categories()
     return max(moved, in_categories.margins.apply(posterior.chains, by_year)) if in_categories else moved

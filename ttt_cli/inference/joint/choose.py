@@ -32,9 +32,9 @@ from ttt_cli.inference.solver import Given, NotesOf, OnSweep, iterate
 from ttt_cli.kernels.ep.structures import Chains, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask
 
-PLAIN_SITE: Final = (
-    2  # columns of a site of one difference: q and q times mean; with margins 5, of which 3 a matrix
-)
+# Columns of a site of one difference: q and q times mean. With draw margins of players there are 5, of two sums: first
+# q11, q12 and q22.
+PLAIN_SITE: Final = 2
 ROUGH: Final = 0.1  # points: tolerance of factorised propagation before joint propagation
 PATIENCE: Final = 5.0  # seconds for more than the factorised posterior under `auto`
 ROUNDS: Final = 6  # of joint propagation, as a rule
@@ -215,7 +215,7 @@ def _extra_fields(posterior: Inference | JointInference | None) -> dict[str, Ext
 
 
 def _evidence_fields(evidence: Evidence) -> dict[str, float]:
-    """Fields of a Fit."""
+    """Fields of a Fit with the log-evidence and the leave-one-out log probability."""
     return evidence._asdict()
 
 
@@ -239,13 +239,13 @@ def _iterate_joint(
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
-    """Rebuild the posterior of a fit from its sites; those of joint sds are the factorised ones of `inference`."""
+    """The posterior of a fit, rebuilt from its sites; `inference` has the factorised ones, also those of joint sds."""
     if fit.posterior != PosteriorKind.JOINT:
         return inference
     sites = _stored_sites(inference, fit, JOINT_PREFIX, JOINT_SITE)
     joint = JointInference(inference, shape_of(inference), sites)
     joint.believe()
-    inference.moving.follow_strength(joint)
+    inference.moving.follow_strength(joint)  # which a fit does not store, as it follows from beliefs
     return joint
 
 
@@ -295,7 +295,7 @@ def _shifted(present: Array, joint: Array, factorised: Array) -> Array:
 
 
 def _definite(sites: Array) -> Mask:
-    """Which sites have a positive definite precision."""
+    """Mask of sites with a positive definite precision: q > 0, or q11 > 0 and q11 q22 > q12^2."""
     definite: Mask = sites[:, 0] > 0.0
     if sites.shape[1] > PLAIN_SITE:
         definite &= sites[:, 0] * sites[:, 2] > sites[:, 1] ** 2
@@ -322,7 +322,7 @@ def _stored_sites(inference: Inference, start: Fit | None, prefix: str, of_links
 
 
 def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links | None:
-    """Precisions of sites by pairs of nodes, with the steps of chains.
+    """The precision matrix of nodes: precisions of sites by pairs of nodes, and variances of all steps of chains.
 
     None where games are links of any number of variables but not of categories: a run does not store those.
     """
@@ -341,16 +341,18 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
     of_turned_game = of_game[::-1]  # q22, q12, q11: x1 and x2 change places
     precision = games.weight * np.where(is_turned, of_turned_game, of_game)
     pairs = _sum_by_pair(games, precision, nodes)
-    # The first node of a player begins a chain also where it is tied to newcomers' mean in `chains`.
-    is_first = inference.chains.previous[:node_variables] < 0
-    begins = beginnings(chains.previous, chains.variance)[:node_variables] | is_first
+    # Within a group of nodes that are one, steps have no variance. The first node of a player begins a group also where
+    # it is tied to newcomers' mean in `chains`.
+    is_first_of_player = inference.chains.previous[:node_variables] < 0
+    begins_group = beginnings(chains.previous, chains.variance)[:node_variables] | is_first_of_player
+    step_variance = np.where(begins_group, chains.variance[:node_variables], 0.0)
     return Links(
-        pairs.first,
-        pairs.second,
-        pairs.precision,
-        np.where(begins, chains.variance[:node_variables], 0.0).reshape(-1, nodes),
-        positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
-        offsets,
+        first=pairs.first,
+        second=pairs.second,
+        precision=pairs.precision,
+        variance=step_variance.reshape(-1, nodes),
+        positive=positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
+        offsets=offsets,
     )
 
 
@@ -387,7 +389,6 @@ def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> Of
     begin, end = links.extra.chained
     precision = games.weight * sites.sums[:, 0]
     pairs = _sum_by_pair(games, precision[np.newaxis], end - begin)
-    begins = beginnings(chains.previous, chains.variance)[begin:end]
-    return OffsetLinks(
-        pairs.first, pairs.second, pairs.precision[0], np.where(begins, chains.variance[begin:end], 0.0)
-    )
+    begins_group = beginnings(chains.previous, chains.variance)[begin:end]
+    step_variance = np.where(begins_group, chains.variance[begin:end], 0.0)
+    return OffsetLinks(pairs.first, pairs.second, pairs.precision[0], step_variance)

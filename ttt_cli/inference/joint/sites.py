@@ -70,15 +70,18 @@ def factorised_sites(inference: Inference) -> JointSites:
 class JointFactor(NamedTuple):
     """Factor of the precision matrix of groups, and b: factor^-1 b are their means.
 
-    A variable is x = y + o, with the first variable y of its group and the offset o from there (`Shape`). As G'AG is
-    the sum of A over groups, x'Ax - 2 b'x = y'G'AG y - 2 (b - A o)'G y - o'(b + b - A o). `from_offsets` is half of
-    the last term, which the log integral of the Gaussian has in addition.
+    The variables are x = G y + o: y are the first variables of groups, G gives each variable that of its group, and o
+    is its offset from there (`Shape`). With A and b of all variables (`JointPrecision`)
+
+        x'A x - 2 b'x = y'(G'A G) y - 2 (b - A o)'G y - o'(2 b - A o)
+
+    where G'A G is the sum of A over groups. The log integral of the Gaussian has half of the last term in addition.
 
     | name | shape | |
     |---|---|---|
-    | factor | | of G'AG |
+    | factor | | of G'A G |
     | b | (groups,) | G'(b - A o) |
-    | from_offsets | | o'(b + b - A o) / 2 |
+    | from_offsets | | o'(2 b - A o) / 2 |
     """
 
     factor: Factor
@@ -115,9 +118,10 @@ class JointInference:
         self._positivity = positivity.copy()
         self.chains = joint_chains(inference)
         self._shape = shape
-        steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
-        self._step_precision = np.zeros(len(self.chains.previous))  # 0 within a group
-        self._step_precision[steps] = 1.0 / self.chains.variance[steps]
+        # of the prior where a chain begins, of the step to the first variable of a later group; 0 within a group
+        group_starts = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
+        self._step_precision = np.zeros(len(self.chains.previous))
+        self._step_precision[group_starts] = 1.0 / self.chains.variance[group_starts]
         newcomers = inference.newcomers
         beliefs = [marginals(inference.slice_state)] + ([newcomers.beliefs] if newcomers else [])
         self.beliefs = np.concatenate(beliefs, axis=1)
@@ -243,7 +247,8 @@ class JointInference:
         """Log of the integral of the prior times the sites; a performance without a prior counts as a flat factor.
 
         With steps of precision p and mean m, and means y of groups with the matrix A and b = A y, it is
-        (b'y - log |A| - sum of (p m^2 - log p)) / 2, and what offsets add.
+        (b'y - log |A| - sum of (p m^2 - log p)) / 2, and what offsets add. The integral has a factor sqrt(2 pi) for
+        each variable, and each prior or step divides by one: only those of performances are left.
         """
         precision = self._step_precision
         of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
@@ -276,6 +281,7 @@ class JointInference:
         previous = self.chains.previous
         size = len(previous)
         entries = [entry for games in self.games for entry in games.entries()]
+        # nothing at pairs with a reported covariance, so that they are in the matrix and its factor gives them
         entries.append(Entries(*self._reported, np.zeros(len(self._reported.first))))
         margins = np.arange(self._node_variables - len(self._positivity), self._node_variables)
         entries.append(Entries(margins, margins, self._positivity[:, 0]))
@@ -363,29 +369,39 @@ class JointInference:
     def chain_slopes(self) -> ChainSlopes:
         """Gradient of log Z in the means m and variances v of all steps s = x_i - x_previous, or x_i at a first one.
 
-        By m it is E[s - m] / v, by v it is (E[(s - m)^2] / v - 1) / (2 v). A step within a group has no variance: its
-        mean moves the variable and all later ones of the group, so that by m it is the sum of b - A x over these.
+        By m it is E[s - m] / v, by v it is (E[(s - m)^2] / v - 1) / (2 v).
         """
         _, previous, _, step_mean, variance = self.chains
         mean, sd = self.beliefs
         steps = np.flatnonzero(self._step_precision)
-        before = np.where(previous[steps] < 0, 0.0, 1.0)  # 0 where there is no previous variable
-        change = mean[steps] - before * mean[previous[steps]] - step_mean[steps]
+        has_previous = np.where(previous[steps] < 0, 0.0, 1.0)
+        change = mean[steps] - has_previous * mean[previous[steps]] - step_mean[steps]
         covariance = self._covariance[steps]
-        square = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
+        square = sd[steps] ** 2 + has_previous * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
         by_mean = np.zeros(len(mean))
         by_variance = np.zeros(len(mean))
         by_mean[steps] = change / variance[steps]
         by_variance[steps] = 0.5 * (square / variance[steps] - 1.0) / variance[steps]
-        if len(steps) < len(mean):
-            matrix, b = self._assembled()
-            force = b - matrix.times(mean)
-            # within a group each variable has a larger number than the one before, so that it comes first here
-            for variable in np.flatnonzero((self._step_precision == 0.0) & (previous >= 0))[::-1]:
-                by_mean[variable] += force[variable]
-                if self._step_precision[previous[variable]] == 0.0:
-                    by_mean[previous[variable]] += by_mean[variable]
+        self._add_slopes_within_groups(by_mean)
         return ChainSlopes(by_mean, by_variance)
+
+    def _add_slopes_within_groups(self, by_mean: Array) -> None:
+        """Add the slopes in the means of steps within groups, which have no variance, to `by_mean` (variables,).
+
+        Such a mean moves the variable and all later ones of its group, so that the slope is the sum of b - A x over
+        these.
+        """
+        previous = self.chains.previous
+        within_groups = np.flatnonzero((self._step_precision == 0.0) & (previous >= 0))
+        if not len(within_groups):
+            return
+        matrix, b = self._assembled()
+        force = b - matrix.times(self.beliefs[0])
+        # each variable has a larger number than the one before, so that later ones come first here
+        for variable in within_groups[::-1]:
+            by_mean[variable] += force[variable]
+            if self._step_precision[previous[variable]] == 0.0:
+                by_mean[previous[variable]] += by_mean[variable]
 
     def cavities(self) -> Array:
         """Cavities of all games, as the kernels take them."""
@@ -413,7 +429,7 @@ class JointInference:
         )
 
     def apply_margins(self, by_year: Array) -> float:
-        """Set the draw margins of games or newcomers; the largest move, points."""
+        """Set the draw margins of games, or the prior means of newcomers' own; the largest move, points."""
         return apply_margins(self, by_year)
 
     def follow_strength(self, level: Array, by_year: Array) -> float:

@@ -63,7 +63,8 @@ def summarise_events(events: Events, played: PlayedGames, indices: Places) -> li
 
 def winners(events: Events, played: PlayedGames, index: int) -> list[str]:
     """Who had the most points in an event; nobody in exhibitions, and where no places are known."""
-    if events.rows[index].kind:
+    is_exhibition = bool(events.rows[index].kind)
+    if is_exhibition:
         return []
     entries = events.entries
     rows = entries.of(index)

@@ -45,7 +45,8 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     lines, firsts = _curve_records(run, means, number_ones(run, limits, drawn_condition), names)
     first = firsts[0]["year"]
     last = max(firsts[-1]["year"], first + 1.0)
-    low = min(float(record.get("low") or record["value"]) for record in lines)
+    # means of the best have no band
+    low = min(float(record["low"] if "low" in record else record["value"]) for record in lines)
     high = max(record["high"] for record in firsts)
     x = vega.years([first, last])
     scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
