@@ -97,9 +97,12 @@ def event_rows(run: Run, selection: EventSelection) -> Rows:
 def _matches(events: Events, selection: EventSelection) -> Mask:
     """Mask of the events whose name has all words of the pattern, in the years."""
     words = fold(selection.pattern).split() or selection.pattern.split()
-    first = -np.inf if selection.since is None else selection.since
-    last = np.inf if selection.until is None else selection.until
-    matches = [
-        first <= event.year <= last and all(word in event.folded for word in words) for event in events.rows
-    ]
-    return np.array(matches, np.bool_)
+    matches = np.ones(len(events.rows), np.bool_)
+    if words:
+        matches &= [all(word in event.folded for word in words) for event in events.rows]
+    years = np.array([event.year for event in events.rows], np.int64)
+    if selection.since is not None:
+        matches &= years >= selection.since
+    if selection.until is not None:
+        matches &= years <= selection.until
+    return matches

@@ -54,7 +54,9 @@ def normal_cdf_of_all(x: Array) -> Array:
         return of_all
     import numpy as np
 
-    return np.array([normal_cdf(number) for number in x.ravel().tolist()]).reshape(x.shape)
+    erfc = math.erfc
+    tails = [erfc(number) for number in (-x * math.sqrt(0.5)).ravel().tolist()]
+    return 0.5 * np.array(tails).reshape(x.shape)
 
 
 def stronger(a: Strength, b: Strength) -> float | None:

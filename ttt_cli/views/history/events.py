@@ -155,7 +155,10 @@ def find_events(played: PlayedGames) -> Events:
         names, folded_names, n_games, kinds, completeness.possible.tolist(), completeness.missing.tolist(),
         completeness.is_complete.tolist(), strict=True,
     )  # fmt: skip
-    rows = [Event(name, year, *facts) for (year, name), *facts in columns]
+    rows = [
+        Event(name, year, folded, n_known, kind, possible, missing, is_complete)
+        for (year, name), folded, n_known, kind, possible, missing, is_complete in columns
+    ]
     return Events(rows, of_game, games, starts, entries)
 
 
@@ -193,8 +196,9 @@ def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntrie
     totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)
     event = totals.keys // width
     player = totals.keys % width
-    # totals are by event, then player; entries by event, then points
-    total_of_entry = np.lexsort((player, -totals.points, event))
+    # totals are by event, then player; entries by event, then points, then player
+    by_points = np.argsort(-totals.points, kind="stable")
+    total_of_entry = by_points[stable_order(event[by_points])]
     entry_of_total = np.empty_like(total_of_entry)
     entry_of_total[total_of_entry] = np.arange(len(total_of_entry))
     of_side = np.full(len(codes), -1, np.int32)
