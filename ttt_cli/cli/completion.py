@@ -48,9 +48,10 @@ _PERIODS: Final = "SELECT period FROM periods WHERE starts_with(period, $1) ORDE
 
 def configs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
     """The shipped configs, and files of YAML."""
-    from ttt_cli.config.load import SUFFIXES, shipped_configs
+    from ttt_cli.config.load import SUFFIXES, installed_configs, shipped_configs
 
-    yield from (CompletionItem(name, help="shipped") for name in shipped_configs() if name.startswith(typed))
+    configs = dict.fromkeys(installed_configs(), "installed") | dict.fromkeys(shipped_configs(), "shipped")
+    yield from (CompletionItem(name, help=help_) for name, help_ in configs.items() if name.startswith(typed))
     yield from _paths(typed, SUFFIXES)
 
 

@@ -14,10 +14,10 @@ def command() -> None:
 
 @command.command("list")
 def list_() -> None:
-    """List the shipped configs, each with a line on what it is."""
-    from ttt_cli.config.load import shipped_configs
+    """List the shipped configs, and those of installed packages, each with a line on what it is."""
+    from ttt_cli.config.load import installed_configs, shipped_configs
 
-    configs = shipped_configs()
+    configs = installed_configs() | shipped_configs()
     width = max([len(name) for name in configs])
     for name, file in configs.items():
         first_line = file.read_text(encoding="utf-8").partition("\n")[0]
@@ -74,7 +74,7 @@ def schema(name: str | None) -> None:
     import json
 
     from ttt_cli.config.schema import json_schema
-    from ttt_cli.systems.registry import MODULES, load
+    from ttt_cli.systems.registry import load, names
 
-    models = {model: load(model).Params for model in ([name] if name else MODULES)}
+    models = {model: load(model).Params for model in ([name] if name else names())}
     click.echo(json.dumps(json_schema(models), indent=2, ensure_ascii=False))

@@ -144,7 +144,7 @@ def _keys(name: str) -> Iterator[str]:
     from ttt_cli.evaluate.simulate import Plan
     from ttt_cli.systems import registry
 
-    of_models = {key for system in registry.MODULES for key in registry.load(system).Params.model_fields}
+    of_models = {key for system in registry.names() for key in registry.load(system).Params.model_fields}
     sections = {
         "data": set(DataConfig.model_fields),
         "data.filter": set(FilterConfig.model_fields),

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Final
 
 from ttt_cli.config.documents import Document, override, parse_document
 from ttt_cli.support.errors import ConfigError, nearest
+from ttt_cli.support.installed import SYSTEMS, entry_points_of
 from ttt_cli.support.opening import open_input, remember_stream
 
 SUFFIXES: Final = (".yaml", ".yml")
@@ -34,9 +36,22 @@ def shipped_configs() -> dict[str, Traversable]:
     return {name.removesuffix(".yaml"): by_name[name] for name in sorted(by_name)}
 
 
+def installed_configs() -> dict[str, Traversable]:
+    """Configs of rating systems of other packages by the system's name: `NAME.yaml`, in the package of its module."""
+    configs = {}
+    for name, point in entry_points_of(SYSTEMS).items():
+        with suppress(ImportError):
+            file = files(point.module.partition(".")[0]) / f"{name}.yaml"
+            if file.is_file():
+                configs[name] = file
+    return configs
+
+
 def _read(path_or_name: str) -> Document:
     name = path_or_name.removesuffix(".yaml")
     shipped = shipped_configs()
+    if name not in shipped and not Path(path_or_name).exists():
+        shipped |= installed_configs()
     source = path_or_name
     try:
         if path_or_name == "-":

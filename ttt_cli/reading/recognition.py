@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 from ttt_cli.formats import FORMATS, Format
 from ttt_cli.reading.text import strip_mark
 from ttt_cli.support.errors import DataError
+from ttt_cli.support.installed import FORMATS as INSTALLED
+from ttt_cli.support.installed import entry_points_of, load_entry_point
 
 GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 PACKED_SUFFIXES: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
@@ -66,7 +68,7 @@ def suffix_of(name: str) -> str:
 
 def named_as_games(name: str) -> bool:
     """Whether a file in a folder or an archive has the suffix of a file of games."""
-    return suffix_of(name) in GAMES_SUFFIXES
+    return suffix_of(name) in GAMES_SUFFIXES or _installed_format(name) is not None
 
 
 def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
@@ -118,6 +120,7 @@ def recognise(head: bytes, name: str) -> Format:
         return by_start
     texts = [form for form in FORMATS if not form.binary]
     by_suffix = _first(form for form in texts if suffix_of(name) in form.suffixes)
+    by_suffix = by_suffix or _installed_format(name)
     by_content = _first(form for form in texts if form.holds and form.holds.search(head))
     form = by_suffix or by_content
     if form is not None:
@@ -125,6 +128,12 @@ def recognise(head: bytes, name: str) -> Format:
     if is_rating_list(head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")):
         raise rating_list(name)
     raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_READ_FORMATS)
+
+
+def _installed_format(name: str) -> Format | None:
+    """The format of another package by the suffix of a file. Raises ConfigError where one cannot be imported."""
+    forms: list[Format] = [load_entry_point(INSTALLED, form) for form in entry_points_of(INSTALLED)]
+    return _first(form for form in forms if suffix_of(name) in form.suffixes)
 
 
 def _first(forms: Iterable[Format]) -> Format | None:

@@ -1,4 +1,7 @@
-"""Registry of rating systems by name; a model's module is imported on first use."""
+"""Registry of rating systems by name; a model's module is imported on first use.
+
+Other packages add systems as entry points (`ttt_cli.plugins`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
 from ttt_cli.support.errors import ConfigError, suggested
+from ttt_cli.support.installed import SYSTEMS, entry_points_of, load_entry_point
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,9 +114,19 @@ def check_games(model: Model, timeline: Timeline) -> None:
         )
 
 
+def names() -> list[str]:
+    """All systems, those of other packages last."""
+    return list(dict.fromkeys((*MODULES, *entry_points_of(SYSTEMS))))
+
+
 def load(name: str) -> Model:
     """Import a model by name. Raises ConfigError with the nearest name for an unknown one."""
-    if name not in MODULES:
-        hint = suggested(name, MODULES, f"models are {', '.join(MODULES)}")
+    if name in MODULES:
+        return cast("Model", import_module(MODULES[name]))
+    if name not in entry_points_of(SYSTEMS):
+        hint = suggested(name, names(), f"models are {', '.join(names())}")
         raise ConfigError(f"unknown model {name!r}", hint=hint)
-    return cast("Model", import_module(MODULES[name]))
+    model = cast("Model", load_entry_point(SYSTEMS, name))
+    if getattr(model, "NAME", None) != name:
+        raise ConfigError(f"the entry point {name!r} of {SYSTEMS} is not a module with NAME = {name!r}")
+    return model
