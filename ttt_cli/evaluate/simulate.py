@@ -20,13 +20,22 @@ from ttt_cli.systems import ttt
 
 
 class Plan(ttt.Params):
-    """What to simulate: the parameters of TTT, and who plays when and whom (docs/simulation.md); points and years.
+    """What to simulate: the parameters of TTT, and who plays when and whom (docs/simulation.md).
 
-    Games and new players of year t are proportional to exp(`expansion` t), the length of careers is geometric. The mean
-    of newcomers is `prior_mean` + `newcomers_slope` t + `newcomers_wave` sin(2 pi t / `newcomers_wave_years`) + a walk
-    with sd `prior_mean_drift`. Activity is log-normal; after 20 refusals the nearest opponent is taken. Categories with
-    offsets are drawn for each game by `category_shares`. `truth_years`: the file for the truth by year, which the
-    simulation itself does not use.
+    | name | unit | |
+    |---|---|---|
+    | players, games | | how many |
+    | first_year, years | years | the first year of the history, and how many it has |
+    | newcomers_slope | points a year | rise of the mean of newcomers (`_newcomers`) |
+    | newcomers_wave, newcomers_wave_years | points, years | height and length of waves of that mean |
+    | expansion | | games and new players of year t are proportional to exp(`expansion` t) |
+    | career_years | years | mean length of a career, which is geometric |
+    | clusters, mixing | | groups of players who mostly meet each other, and the share of games against anyone |
+    | opponents_sd | points | who differs by d is accepted with probability exp(-(d / sd)^2 / 2); None: everybody is |
+    | opponents_by | | d is a difference of skills, or of ratings by the results so far |
+    | dates | | whether games have a day, or their year alone |
+    | truth_years | | the file for the truth by year, which the simulation itself does not use |
+    | category_shares | | share of the games of each category with offsets; None: all equal |
     """
 
     players: int = Field(default=2000, ge=2, le=2**31 - 1)
@@ -113,7 +122,8 @@ def draw_pairings(
     """Indices of White and Black of n games among the active players, who are sorted by cluster; never the same.
 
     Both are drawn in proportion to activity, Black within White's cluster or, in some games, from all. With
-    `opponents_sd`, Black is refused and drawn again the more often, the more skills differ.
+    `opponents_sd`, Black is refused and drawn again the more often, the more skills differ; after `_REFUSALS` refusals
+    the nearest opponent of those drawn is taken.
     """
     n_players = len(cluster)
     bound = np.concatenate(([0.0], np.cumsum(activity)))
@@ -127,10 +137,11 @@ def draw_pairings(
     if plan.opponents_sd is None:
         return first, second
     nearest = second.copy()
-    refused = np.arange(n)  # games whose opponent is drawn again
+    refused = np.arange(n)  # games whose opponent, in `second`, is not accepted yet
     for _ in range(_REFUSALS):
         difference = (skill[second[refused]] - skill[first[refused]]) / plan.opponents_sd
-        refused = refused[rng.random(len(refused)) >= np.exp(-0.5 * difference**2)]
+        is_refused = rng.random(len(refused)) >= np.exp(-0.5 * difference**2)
+        refused = refused[is_refused]
         player = first[refused]
         opponent = _draw_opponents(bound, activity, player, left[refused], right[refused], rng)
         is_nearer = np.abs(skill[opponent] - skill[player]) < np.abs(skill[nearest[refused]] - skill[player])
@@ -376,7 +387,11 @@ def _year_shares(plan: Plan) -> Array:
 
 
 def _newcomers(plan: Plan) -> Array:
-    """By how much the mean of those who enter differs from `prior_mean`, by year."""
+    """By how much the mean of those who enter differs from `prior_mean`, by year: a line, waves and a walk.
+
+    In year t that is `newcomers_slope` t + `newcomers_wave` sin(2 pi t / `newcomers_wave_years`) and a walk from 0 with
+    steps of sd `prior_mean_drift`.
+    """
     t = np.arange(plan.years)
     wave = plan.newcomers_wave * np.sin(2 * np.pi * t / plan.newcomers_wave_years)
     steps = np.random.default_rng([plan.seed, 2]).normal(0.0, plan.prior_mean_drift, plan.years)
@@ -433,7 +448,11 @@ def _draw_results(
 
 
 def _victory_margins(plan: Plan, beyond: Array) -> Ids:
-    """The threshold that each win reaches by how far its difference is beyond the draw margin, points; 0: no win."""
+    """The threshold that each win reaches by how far its difference is beyond the draw margin, points; 0: no win.
+
+    With the steps {2: 200, 3: 150} the ends are 0, 200 and 350: a win up to 200 points beyond has the margin 1, one up
+    to 350 points 2, a larger one 3.
+    """
     thresholds = np.array([0, 1, *plan.steps], np.int32)
     ends = np.cumsum([0.0, *plan.steps.values()])
     margins: Ids = thresholds[np.searchsorted(ends, beyond, side="left")]

@@ -84,7 +84,7 @@ class Collector:
     ) -> None:
         self._data = data
         self._everything = everything
-        self._by_year = storage is not MEMORY and not filters_need_all_games(data)
+        self._by_year = storage is not MEMORY and not everything and not filters_need_all_games(data)
         self._storage = storage
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self._people = None if data.people is None else read_people(data.people)
@@ -185,11 +185,13 @@ class Collector:
     def _order(self, columns: Mapping[str, NDArray[Any]]) -> "_Order":
         """Which records are kept, and in which order."""
         is_used = columns["reject_code"] == 0
-        if self._everything or (is_used.all() and not self._by_year):
-            return _Order(None, np.zeros(0, np.int32), np.array([0, len(is_used)]))
-        rows = np.flatnonzero(is_used)
         if not self._by_year:
-            return _Order(rows, np.zeros(0, np.int32), np.array([0, len(rows)]))
+            no_years = np.zeros(0, np.int32)
+            if self._everything or is_used.all():
+                return _Order(None, no_years, np.array([0, len(is_used)]))
+            rows = np.flatnonzero(is_used)
+            return _Order(rows, no_years, np.array([0, len(rows)]))
+        rows = np.flatnonzero(is_used)
         year = _year_of(columns["date"][rows], self._dictionaries)
         order_by_year = np.argsort(year, kind="stable")
         sorted_years = year[order_by_year]

@@ -229,7 +229,7 @@ class Games:
 
     @property
     def has_sums(self) -> bool:
-        """Whether any game has a team or is part of an order of finish."""
+        """Whether any game has a team or is part of an order of finish: such are fitted as sums of skills."""
         return len(self.teams) > 1 or bool(self.race.any())
 
     @property
@@ -531,7 +531,7 @@ def _rows_of_games(records: Records) -> _UnorderedGames:
     occurs[result] = True
     has_one_outcome = np.all(is_played[occurs].sum(axis=1) == 1)
     if has_one_outcome and np.all(records.tally[occurs].max(axis=1, initial=0) == 1):
-        outcome_of_result = (is_played @ np.array([0, 1, 2], np.int8)).astype(np.int8)
+        outcome_of_result = np.argmax(is_played, axis=1).astype(np.int8)  # the column of its only outcome
         return _UnorderedGames(record, outcome_of_result[result], np.broadcast_to(1.0, len(record)))
     position, outcome = np.nonzero(is_played[result])
     n_games = records.tally[result[position], outcome]

@@ -65,10 +65,11 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
     )
 
 
-# Of the quadrature over a difference: evenly spaced, so that probabilities are right to 1e-7 up to a sd of 600 points
-# and to one in a thousand up to 1,500 (a Gauss-Hermite rule of as many is wrong by a quarter of a draw's there).
+# Probabilities are integrated over a difference at `POINTS` evenly spaced points up to `REACH` sds from its mean. They
+# are right to 1e-7 up to a sd of 600 points, and to one in a thousand up to 1,500; there a Gauss-Hermite rule with as
+# many points is wrong by a quarter of the probability of a draw.
 POINTS: Final = 32
-REACH: Final = 5.5  # sds
+REACH: Final = 5.5
 
 
 def leave_one_out(
@@ -84,10 +85,12 @@ def leave_one_out(
     won = (timeline.outcome > 0).astype(np.float64)
     lost = (timeline.outcome < 2).astype(np.float64)
     removed_weight = np.minimum(timeline.weight, 1.0)
-    up = expit(difference - margin / ELO_SCALE)
-    down = expit(difference + margin / ELO_SCALE)
-    score = won * (1.0 - up) - lost * down
-    curvature = -won * up * (1.0 - up) - lost * down * (1.0 - down)
+    # A draw is a win and a loss at once: with the margin m, its probability, no_loss - win, is
+    # (e^(2 m) - 1) win (1 - no_loss).
+    win = expit(difference - margin / ELO_SCALE)  # probability
+    no_loss = expit(difference + margin / ELO_SCALE)
+    score = won * (1.0 - win) - lost * no_loss
+    curvature = -won * win * (1.0 - win) - lost * no_loss * (1.0 - no_loss)
     variance: Array = information.variances[white] + information.variances[black]
     variance -= 2.0 * information.covariances(white, black)
     # A game of weight w, with slope s and curvature c (negative) of its log probability at the difference d, whose
@@ -103,13 +106,15 @@ def leave_one_out(
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
-# Largest slope at a maximum, in games: expected scores are right to this.
-GRADIENT_TOL: Final = 1e-8
-# Points. With a larger tolerance than this only the length of the next step decides on convergence: it must be below
-# COARSE_STEP_TOL.
-COARSE_TOL: Final = 0.1
-# Points: so few that different starts agree to 1e-7 nats a game.
-COARSE_STEP_TOL: Final = 0.01
+# When a maximum is reached (`_has_converged`):
+#
+# | tolerance | largest slope | next step |
+# |---|---|---|
+# | up to COARSE_TOL | at most GRADIENT_TOL | below the tolerance |
+# | larger | any | below COARSE_STEP_TOL |
+GRADIENT_TOL: Final = 1e-8  # games: expected scores are right to this
+COARSE_TOL: Final = 0.1  # points
+COARSE_STEP_TOL: Final = 0.01  # points: so few that different starts agree to 1e-7 nats a game
 # Relative accuracy of the first Newton steps; later ones are as accurate as the slopes are small.
 NEWTON_ACCURACY: Final = 1e-2
 HALVINGS: Final = 40  # of a step, at most
@@ -196,9 +201,9 @@ def maximise(
 ) -> Maximum:
     """Optimise from `start` until all slopes are below `GRADIENT_TOL` and the next step below `tol` points.
 
-    With a `tol` above `COARSE_TOL` only the step counts, against `COARSE_STEP_TOL`: no curvature changes by more than a
-    factor of e over one natural unit. Steps are limited to `LONGEST_STEP`, since the density is flat far from its
-    maximum.
+    With a `tol` above `COARSE_TOL` only the step counts, against `COARSE_STEP_TOL`: a step so short is nearly all that
+    remains, since no curvature changes by more than a factor of e over one natural unit. Steps are limited to
+    `LONGEST_STEP`, since the density is flat far from its maximum.
     """
     rating = start
     value = posterior.at(start)
@@ -365,8 +370,9 @@ class PlayerYears:
 def rated_groups(timeline: Timeline) -> Ids:
     """Group of each player, largest first, -1 for unrated players; shape (players,).
 
-    Inside a group each player is linked to each other by a path of scores. Players without a positive or without a
-    negative score are removed, repeatedly: no finite maximum rates them.
+    Groups are the strongly connected components of the graph of scores, from each player to those against whom he
+    scored: inside a group a path of scores leads from each to each other. A component of a single player is unrated:
+    no path leads back to him, so no finite maximum rates him.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -421,9 +427,9 @@ def own_deviations(posterior: LogDensity, diagonal: Array) -> tuple[Array, Array
     chains = Chains(np.zeros(0, np.int64), previous, following, np.zeros(n), link_variance)
     messages = Messages(*np.zeros((3, n, 2)))
     mean, sd, covariance = np.empty((3, n))
-    messages.marginal[:, 0] = (
-        diagonal  # before smoothing that of the sites alone, after it that of the marginals
-    )
+    # `smooth` takes the precisions of the sites in `marginal`, and makes marginals of them; `smoothed` reads sds and
+    # covariances off these
+    messages.marginal[:, 0] = diagonal
     smooth(0, n, chains, messages)
     smoothed(0, chains, messages, mean, sd, covariance)
     return sd**2, covariance

@@ -29,10 +29,6 @@ SMALLEST: Final = 1e-9  # of standard deviations, and of times that are divided 
 LONGEST_NAME: Final = 100_000  # bytes
 _LARGEST_COUNT: Final = 2**62
 _WORD: Final = re.compile(r"\w+")
-_OF_A_CATEGORY: Final = (
-    "spans",
-    "game_rows",
-)  # tables that have rows of a category alone where one is chosen
 # How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
 LABELS: Final[Mapping[Period, str]] = MappingProxyType(
     {
@@ -188,7 +184,8 @@ OPTIONAL: Final = frozenset().union(*ADDED)
 # Periods of a span that are made at once: a list takes the memory of its longest rows.
 _PIECE_LENGTH: Final = 1000
 # Views and macros by name, those that others read first.
-# The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
+# The line of a game is its place modulo 10**10 (`reading.reports.LINES`), without the record in that line. The number
+# is written as a product, since older versions of ttt read a run only if they know all words of its views.
 _VIEWS: Final[Mapping[str, str]] = MappingProxyType(
     {
         # Teams by the names of their members, with shares that are not 1
@@ -244,7 +241,7 @@ ORDER BY game_rows.rowid""",
         # Skills in periods from low to high, up to last where no games follow, and at most idle periods after games.
         # A span is a row of spans: a period with games and those after it without. One of 1990 that ends before 2000,
         # with low 1993, high 1996, idle 5, has beyond 1996 (1990 + idle + 1), begins at 1993, and gives rows of 1993,
-        # 1994, 1995.
+        # 1994, 1995. Read it from the innermost query on: spans with their ends, then within the limits, pieces, rows.
         "skills_of": """
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},

@@ -55,8 +55,11 @@ class SliceInput:
 
         [past | n1 ... nk] [past | n1 ... nk]
 
-    where `past` (node 0) stands for all nodes of earlier slices. A neighbour in a later slice has the number k + 1 and
-    must not be indexed: that is the `past` of the next quantity, or after the end of all arrays. So whoever follows
+    where `past` (node 0) stands for all nodes of earlier slices. With k = 2 nodes that have a skill and a draw margin,
+    skills are 1 and 2 with `past` 0, margins 4 and 5 with `past` 3.
+
+    A neighbour in a later slice has the number after the last of its quantity: 3 for a skill, 6 for a margin. It must
+    not be indexed, since that is the `past` of the next quantity, or after the end of all arrays. So whoever follows
     `chains` looks a neighbour up only if its number is in the range of the quantity (`begin <= s < end` in kernels).
 
     | name | shape | unit | |
@@ -66,7 +69,8 @@ class SliceInput:
     | chains | | | its variables; -1 for no neighbour in any slice |
     | games, handicap | | | as in `MergedGames` |
     | balance, interval | (games,) | | the same; balance in games; none without covariates or margins of victory |
-    | game_start | (periods + 1,) | | the first game of each period, and the end of the last; equal games not merged |
+    | game_start | (periods + 1,) | | the first game of each period, and the end of the last, before equal games were |
+    | | | | merged: by these numbers a slice is divided; `games.start` is after |
     | widest | (variables,) | points^2 | prior variance of each, without any game |
     | segments | | | its segments |
     | guess | (variables, 2) | | initial beliefs, as messages, or None |
