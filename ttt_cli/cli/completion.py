@@ -35,8 +35,9 @@ Items = Iterable["CompletionItem[Any]"]
 KEY = "key"
 NAME = "name"
 _MOST: Final = 50
+# Players with a word that begins so
 _PLAYERS: Final = """
-SELECT player, games FROM players WHERE starts_with(folded, $1) OR contains(' ' || folded, ' ' || $1)
+SELECT player, games FROM players WHERE contains(' ' || folded, ' ' || $1)
 ORDER BY games DESC, player LIMIT $2
 """
 _EVENTS: Final = """

@@ -12,8 +12,8 @@ from ttt_cli.cli.output import check_output_path, write
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.outputs import PAGE
 
-_PAGE = (".html", ".htm")
-_FIGURES = (".pdf", ".png", ".svg")
+_PAGE_ENDINGS = (".html", ".htm")
+_FIGURE_ENDINGS = (".pdf", ".png", ".svg")
 
 
 @click.command("report")
@@ -48,7 +48,7 @@ def command(
     if destination is not None and named_by_option:
         raise click.UsageError("name the page or folder once: as the argument or with -o")
     out = destination or out
-    if out.lower().endswith(_FIGURES):
+    if out.lower().endswith(_FIGURE_ENDINGS):
         hint = f"`ttt plot --kind top -o {out}` draws one, and a browser prints the page as PDF"
         raise click.UsageError(f"{out!r}: a report is an HTML page, not a figure; {hint}")
     if not _is_folder(out):
@@ -86,4 +86,4 @@ def _is_folder(out: str) -> bool:
     path = Path(out)
     if out == "-" or (path.exists() and not (path.is_file() or path.is_dir())):
         return False
-    return out.endswith("/") or path.is_dir() or path.suffix.lower() not in _PAGE
+    return out.endswith("/") or path.is_dir() or path.suffix.lower() not in _PAGE_ENDINGS

@@ -47,7 +47,7 @@ from ttt_cli.reading.columns import CodedColumn, Codes, concatenated, counts_of,
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
 from ttt_cli.reading.races import RACE
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.storage import MEMORY, ArrayStorage
+from ttt_cli.storage import ArrayStorage
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.progress import SILENT, Progress
 
@@ -72,8 +72,8 @@ class SharedByRecords(NamedTuple):
     team_of_mention: Codes  # (mentions,), numbers of teams, 0 for players
     teams: Teams
     player_classes: PlayerClasses
-    name_of_mention: Codes  # (mentions,), numbers of names as written
-    written: tuple[str, ...]  # the name of each mention
+    name_of_mention: Codes  # (mentions,), the number of its name in the dictionary of names
+    written_of_mention: tuple[str, ...]  # (mentions,), its name as written
     texts: Mapping[str, Sequence[str]]  # distinct texts of each column
     date_day: Ids  # (dates,)
     date_precision: NDArray[np.int8]  # (dates,)
@@ -174,7 +174,7 @@ def share_names(collected: Collected) -> SharedByRecords:
         teams=with_teams.teams,
         player_classes=classify_players(identified.players, collected.data, n_records, collected.n_computers),
         name_of_mention=mentions.name,
-        written=tuple(dictionaries.names.values[name] for name in mentions.name.tolist()),
+        written_of_mention=tuple(dictionaries.names.values[name] for name in mentions.name.tolist()),
         texts=texts,
         date_day=dictionaries.days,
         date_precision=np.array([precision for _, _, precision in dictionaries.dates.values], np.int8),
@@ -220,27 +220,26 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
             parts.append(stored[file_rows])
         return concatenated(parts)
 
-    line = column("line")
-    mentions = SideColumns(column("white_mention"), column("black_mention"))
-    nothing_written = no_texts(len(line))
-    texts = {
-        name: CodedColumn(column(name), shared.texts[name]) if name in shared.texts else nothing_written
-        for name in RECORD_TEXTS
-    }
-    white_written = CodedColumn(mentions.white, shared.written) if collected.everything else nothing_written
-    black_written = CodedColumn(mentions.black, shared.written) if collected.everything else nothing_written
-
     def text_column(name: str) -> CodedColumn[str]:
         return CodedColumn(column(name), shared.texts[name])
 
+    line = column("line")
+    mentions = SideColumns(column("white_mention"), column("black_mention"))
+    nothing_written = no_texts(len(line))
+    texts = {name: text_column(name) if name in shared.texts else nothing_written for name in RECORD_TEXTS}
+    white_written = nothing_written
+    black_written = nothing_written
+    if collected.everything:
+        white_written = CodedColumn(mentions.white, shared.written_of_mention)
+        black_written = CodedColumn(mentions.black, shared.written_of_mention)
     records = Records(
         files=tuple(file.report for file in collected.files),
         starts=np.cumsum([0, *(file_rows.stop - file_rows.start for file_rows in rows)]),
         line=line,
-        date=CodedColumn(column("date"), shared.texts["date"]),
+        date=text_column("date"),
         white_written=white_written,
         black_written=black_written,
-        result=CodedColumn(column("result"), shared.texts["result"]),
+        result=text_column("result"),
         event=texts["event"],
         site=texts["site"],
         round=texts["round"],
@@ -288,7 +287,7 @@ def _teams_of(shared: SharedByRecords, mention: Codes) -> Ids:
 def _covariates_of(
     data: DataConfig, text_column: Callable[[str], CodedColumn[str]]
 ) -> tuple[CovariateTexts, ...]:
-    """The covariates of records or games, given the columns by our names."""
+    """The covariates of records or games; `text_column` gives the columns named by `covariate_fields`."""
     covariates = []
     for name in data.covariates:
         fields = covariate_fields(name)
@@ -486,9 +485,10 @@ def _join(
 
 
 def _join_column(name: str, parts: list[StoredColumn], storage: ArrayStorage) -> NDArray[Any]:
-    """A column of all games. Columns whose entries are all equal have stride 0, and are arrays in any storage."""
+    """A column of all games. Parts whose entries are all equal have stride 0, and are arrays in any storage."""
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
-    if storage is MEMORY or len(arrays) == len(parts):
+    all_in_memory = len(arrays) == len(parts)
+    if all_in_memory:
         return concatenated(arrays)
     joined = storage.zeros(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
     first = 0

@@ -48,10 +48,9 @@ class Extended:
 
     games: Games
     added: Games  # the new ones with their own report, and the players of all
-    repeats: int  # number of added records that seem to repeat an earlier game
-    aliases_changed: bool = (
-        False  # the alias file differs from that of the old games; names united then stay united
-    )
+    repeats: int  # number of new records that seem to repeat an old game; with dedupe they are not in `games`
+    # whether the alias file differs from that of the old games; names united then stay united
+    aliases_changed: bool = False
 
 
 def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
@@ -129,9 +128,7 @@ def _without_people(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 class United(NamedTuple):
     """Old and new games with names united: the players, pairs of a player and another spelling, the alias file."""
 
-    columns: (
-        GameColumns  # the old games, then the new ones; the files of the new ones after those of the old ones
-    )
+    columns: GameColumns  # the old games, then the new ones; and so for files
     teams: Teams
     players: tuple[str, ...]
     old_spellings: tuple[tuple[str, str], ...]
@@ -252,8 +249,8 @@ class JoinedRows(NamedTuple):
         """Number the records: those of the old and of the new games of each file by their lines.
 
         Old games that were made without files have the number of the first new file; `is_new` tells them apart.
-        Numbers of lines above LINES also have a number within the line; ranks take their place, so that the product
-        fits into 64 bits.
+        A record has the number (2 file + is_new) (lines + 1) + line. Positions from LINES on, of records that share a
+        line, would make it too large for 64 bits: then `line` is the rank of the position.
         """
         is_new = np.arange(len(columns.date)) >= n_old
         lines = columns.source_line
@@ -279,6 +276,9 @@ def find_repeats(rows: JoinedRows) -> Mask:
     """Mask of new games that repeat old ones; of equal games as many as there are old.
 
     New records of several rows (matches) are not compared: a match may well begin with a result that was there before.
+
+    Rows are sorted by all that has to be equal, so that equal games are a group, the n old ones first. The n new ones
+    behind them are repeats: of old old new new new the third new one is another game.
     """
     columns = rows.columns
     _, number, n_rows = np.unique(rows.record, return_inverse=True, return_counts=True)

@@ -191,16 +191,23 @@ def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Seque
         return DataError(f"holds no records{in_files} (read as {reports[0].kind})", where=where, hint=hint)
     paths = {report.path for report in reports}
     dropped = [problem for problem in problems if problem.file in paths and problem.action == reasons.DROPPED]
-    first = _first_dropped(dropped)
-    is_line = is_single and first.line < reasons.LINES
-    where_first = f"in line {first.line:,}" if is_line else first.place
-    hint = f"the first is {where_first}: {first.reason} ({first.detail})"
-    # the problem of a whole column says what to do about all its records
-    details_of_columns = [problem.detail for problem in dropped if problem.reason in reasons.OF_COLUMNS]
-    if details_of_columns and details_of_columns[0]:
-        hint = details_of_columns[0]
+    hint = _remedy_of_column(dropped) or _first_dropped_words(dropped, is_single=is_single)
     message = f"none of its {total.rows:,} records{in_files} can be used: {total.dropped_words}"
     return DataError(message, where=where, hint=hint)
+
+
+def _remedy_of_column(dropped: Sequence[Problem]) -> str:
+    """What to do about all records of a column, by the first problem of a whole column; empty without one."""
+    remedies = [problem.detail for problem in dropped if problem.reason in reasons.OF_COLUMNS]
+    return remedies[0] if remedies else ""
+
+
+def _first_dropped_words(dropped: Sequence[Problem], *, is_single: bool) -> str:
+    """Where the first dropped record is, and why: its line in a single file, unless other records share that."""
+    first = _first_dropped(dropped)
+    has_own_line = first.line < reasons.LINES
+    where = f"in line {first.line:,}" if is_single and has_own_line else first.place
+    return f"the first is {where}: {first.reason} ({first.detail})"
 
 
 def _refuse_problems(problems: Sequence[Problem]) -> None:

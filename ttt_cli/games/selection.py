@@ -45,7 +45,8 @@ def classify_players(
     """Classify players by name. Raises ConfigError for a player of the filter who does not exist.
 
     `n_records` (players,) are their records, `n_computers` is the number of records with an engine by type or title. By
-    default engines are dropped, unless they are a quarter of all sides: then the games are theirs.
+    default engines are dropped, unless they are a quarter of all sides: then the games are theirs. Engines by name are
+    counted by side; a record with an engine by type or title counts as one side, though it may have two.
     """
     teams, engines = np.array(teams_and_engines(players), np.bool_)
     texts = data.filter.players
@@ -114,8 +115,8 @@ def select(records: Records, data: DataConfig, player_classes: PlayerClasses) ->
     if filters.exclude is None and kinds.chess.any():
         _leave_out_exhibitions(drops, records, kinds)
     is_duplicate = np.zeros(len(records), np.bool_)
-    repeating, _ = find_duplicates(records, drops.used).T  # and the records that they repeat
-    is_duplicate[repeating] = True
+    repeating_and_repeated = find_duplicates(records, drops.used)
+    is_duplicate[repeating_and_repeated[:, 0]] = True
     if filters.dedupe:
         drops.drop_where(reasons.DUPLICATE, is_duplicate)
     if filters.min_games > 1:
@@ -125,7 +126,8 @@ def select(records: Records, data: DataConfig, player_classes: PlayerClasses) ->
     used = drops.used
     noticed = {reason: np.zeros(len(records), np.bool_) for reason in NOTICED}
     noticed[reasons.DUPLICATE] = is_duplicate & used
-    if records.report.chess:  # any of the files: beside these the others are looked through, too
+    any_file_is_chess = records.report.chess
+    if any_file_is_chess:  # then remarks are made on the records of all files
         noticed[reasons.TEAM] = kinds.with_team & used
         noticed[reasons.ENGINE] = kinds.with_engine & used
     return Selected(drops.reject_code, noticed)

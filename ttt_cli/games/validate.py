@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import DataConfig, drops_unplayed
+from ttt_cli.config.schema import DataConfig, Period, drops_unplayed
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.findings import Findings
 from ttt_cli.games.margins import is_single_win, read_margins
@@ -58,8 +58,8 @@ class _OddDates(NamedTuple):
     """What is said of dates that are odd for a reason, and whether they are used."""
 
     remedy: str
-    used: bool  # in periods of any length
-    used_by_year: bool  # in periods of years
+    used: bool  # where periods are shorter than years
+    used_by_year: bool  # where periods are years
 
 
 _ODD_DATES: Final = {
@@ -239,9 +239,7 @@ def read_dates(
         findings.reject_where(dates.unread, reasons.BAD_DATE, codes)
     odd = dict(dates.odd)
     if unit := dates.unit:
-        first = parse_dates(["1"], DataConfig(dates="number"), unit).day
-        start = label(int(period_of(first, unit)[0]), unit)
-        findings.note_file(reasons.NUMBERED_DATE, f"{unit} 1 is shown as {start}")
+        findings.note_file(reasons.NUMBERED_DATE, f"{unit} 1 is shown as {_label_of_first_period(unit)}")
     else:
         odd[reasons.FUTURE_DATE] = dates.day > np.datetime64("today", "D").astype(np.int64)
     for reason, is_odd in odd.items():
@@ -255,6 +253,13 @@ def read_dates(
         zip(texts, dates.day.tolist(), dates.precision.tolist(), strict=True)
     )
     return DateColumn(records.take("dates", numbers), repaired)
+
+
+def _label_of_first_period(unit: Period) -> str:
+    """The label of the period that a file calls number 1."""
+    day_of_first = parse_dates(["1"], DataConfig(dates="number"), unit).day
+    (period_number,) = period_of(day_of_first, unit).tolist()
+    return label(period_number, unit)
 
 
 _GOALS_REMEDY: Final = (
@@ -276,7 +281,7 @@ class _WrittenResults(NamedTuple):
     values: list[Written]
     games: list[str]  # of a match, empty for a single game
     codes: Codes
-    outcomes: list[Outcome]
+    outcomes: list[Outcome]  # as `parse_results` reads the values: 0, 1 or 2, or the reason for none
 
 
 def read_results(
@@ -294,7 +299,7 @@ def read_results(
     is_word = [is_result_word(value) for value in written.values]
     meaning = "read as those of the player named first"
     findings.note(reasons.RESULT_WORDS, is_word, texts, written.codes, meaning, reasons.KEPT)
-    is_goals = [
+    is_goals = [  # single games with a score that no convention explains
         outcome == reasons.UNKNOWN_RESULT and not games and may_be_goals(value)
         for value, games, outcome in zip(written.values, written.games, written.outcomes, strict=True)
     ]
@@ -320,7 +325,11 @@ def _written_results(records: FileRecords) -> _WrittenResults:
 
 
 def _written_matches(records: FileRecords, values: Sequence[Written], value_codes: Codes) -> _WrittenResults:
-    """The distinct pairs in a file with a column of numbers of games, by which scores may be those of matches."""
+    """The distinct pairs in a file with a column of numbers of games, by which scores may be those of matches.
+
+    Which convention scores follow, 1-0 or 2-0 for a win, is told by single games only: a score of a match may look like
+    that of a game by the other convention.
+    """
     games = [games_text(text) for text in records.distinct("games")]
     games_codes = records.codes("games")
     is_single = np.array([text == "" for text in games], np.bool_)[games_codes]
@@ -370,9 +379,12 @@ def read_numbers(
 
 
 class OddsColumn(NamedTuple):
-    """Elo points of handicaps, added to White's strength (records,), None where there are none.
+    """Handicaps by odds.
 
-    If no text in the column is understood, it means something else.
+    | name | shape | unit | |
+    |---|---|---|---|
+    | are_understood | | | whether the column is of odds; else it means something else and is left alone |
+    | offset | (records,) | Elo points | added to White's strength; None where all games are on even terms |
     """
 
     are_understood: bool
@@ -394,9 +406,10 @@ def read_odds(
     points_of = {odds_words(odds): points for odds, points in points_of.items()}
     points = np.array([odds_points(odds, points_of) for odds in written], np.float64)
     is_unknown = np.isnan(points)
+    # a column whose words are all unknown is of something else; `none` tells that it is of odds, but `0` or a sign, on
+    # even terms too, may be of anything
     has_words = np.array([fold(odds) != "" for odds in written], np.bool_)
     has_letters = np.array([any(sign.isalpha() for sign in odds) for odds in written], np.bool_)
-    # `none` tells that a column is of odds; `0` or a sign, on even terms too, may be of anything
     tells_odds = ~is_unknown & (has_letters | (points != 0))
     if np.any(is_unknown & has_words) and not np.any(tells_odds):
         findings.note(reasons.OTHER_ODDS, is_unknown, written, codes, "none is known", reasons.KEPT)
@@ -519,16 +532,20 @@ class NameColumns(NamedTuple):
 def read_names(
     records: FileRecords, dictionaries: Dictionaries, names: Ids, findings: Findings
 ) -> NameColumns:
-    """Validate players; `names` are the numbers of the distinct names of the file in their dictionary."""
+    """Validate players; `names` are the numbers of the distinct names of the file in their dictionary.
+
+    Names that are equal when cleaned are one player's.
+    """
     dictionary = dictionaries.names
-    cleaned = names
+    cleaned_names = names
     if dictionary.cleaned != dictionary.values:
-        cleaned = Dictionary[str]().numbers_of([dictionary.cleaned[name] for name in names.tolist()])
-    narrow_cleaned = narrow(cleaned)
-    white = spread(narrow_cleaned, records.codes("whites"))
-    black = spread(narrow_cleaned, records.codes("blacks"))
-    findings.reject_where(white == black, reasons.SAME_PLAYER)
-    del white, black
+        cleaned_texts = [dictionary.cleaned[name] for name in names.tolist()]
+        cleaned_names = Dictionary[str]().numbers_of(cleaned_texts)
+    narrow_names = narrow(cleaned_names)
+    cleaned_white = spread(narrow_names, records.codes("whites"))
+    cleaned_black = spread(narrow_names, records.codes("blacks"))
+    findings.reject_where(cleaned_white == cleaned_black, reasons.SAME_PLAYER)
+    del cleaned_white, cleaned_black
     reject_code = np.frombuffer(dictionary.reject_code, np.int8)[names]
     findings.reject(reject_code, records.codes("whites"))
     findings.reject(reject_code, records.codes("blacks"))
