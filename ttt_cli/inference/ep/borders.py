@@ -97,35 +97,35 @@ class Borders:
         arrived = np.zeros_like(sent)
         later = np.flatnonzero(self.before >= 0)
         earlier = self.before[later]
-        arrived[later, PAST] = self._onward(later, Message(*sent[earlier, FUTURE].T))
-        arrived[earlier, FUTURE] = self._back(later, Message(*sent[later, PAST].T))
+        arrived[later, PAST] = self._step_onward(later, Message(*sent[earlier, FUTURE].T))
+        arrived[earlier, FUTURE] = self._step_back(later, Message(*sent[later, PAST].T))
         return arrived
 
     def smoothed(self, maps: Array) -> Array:
         """What arrives from all of the past and all of the future, exactly, by the maps of all segments."""
         arrived = np.zeros((len(maps), 4))
         for later, earlier in self.neighbours:
-            onward = SegmentMaps(*maps[earlier].T).onward(Message(*arrived[earlier, PAST].T))
-            arrived[later, PAST] = self._onward(later, onward)
+            leaving = SegmentMaps(*maps[earlier].T).onward(Message(*arrived[earlier, PAST].T))
+            arrived[later, PAST] = self._step_onward(later, leaving)
         for later, earlier in reversed(self.neighbours):
-            back = SegmentMaps(*maps[later].T).back(Message(*arrived[later, FUTURE].T))
-            arrived[earlier, FUTURE] = self._back(later, back)
+            leaving = SegmentMaps(*maps[later].T).back(Message(*arrived[later, FUTURE].T))
+            arrived[earlier, FUTURE] = self._step_back(later, leaving)
         return arrived
 
     def sums(self, values: Array) -> Array:
-        """Sums over the segments of a player so far."""
+        """Sums of each player's values over his segments up to each, (segments,)."""
         total = values.copy()
         for later, earlier in self.neighbours:
             total[later] += total[earlier]
         return total
 
-    def _onward(self, later: Places, message: Message) -> Array:
-        """The message of the segment before, as it arrives at each of these, (segments, 2)."""
-        return _after_step(message, self.mean[later], self.variance[later])
+    def _step_onward(self, later: Places, leaving: Message) -> Array:
+        """What leaves the segments before the `later` ones, as it arrives at these, (segments, 2)."""
+        return _after_step(leaving, self.mean[later], self.variance[later])
 
-    def _back(self, later: Places, message: Message) -> Array:
-        """The message of each of these segments, as it arrives at the one before, (segments, 2)."""
-        return _after_step(message, -self.mean[later], self.variance[later])
+    def _step_back(self, later: Places, leaving: Message) -> Array:
+        """What leaves the `later` segments, as it arrives at those before them, (segments, 2)."""
+        return _after_step(leaving, -self.mean[later], self.variance[later])
 
 
 def borders_of(steps: Sequence[BorderSteps]) -> Borders:
@@ -155,10 +155,13 @@ class Coupling:
     """The solution of M z = r for the chains M across borders, once each slice has solved for its segments.
 
     The precisions of messages do not depend on r, and their means start from 0. So what is left of a message is h,
-    precision times mean, which segments and steps only scale. From a segment to the next one h becomes w (s + u h),
-    where s is what leaves the segment if nothing arrives there, u = K / (C p + 1) for the precision p that arrives, and
-    w = 1 / (1 + variance P) for the precision P that leaves. To the one before it is the same with u = K / (C p + A).
-    Letters are those of `SegmentMaps`.
+    precision times mean, which segments and steps only scale. Where h arrives at a segment,
+
+        w (s + u h)    with u = K / (C p + 1) to the next segment, K / (C p + A) to the one before
+                       and w = 1 / (1 + variance P)
+
+    arrives at the neighbour: s is what leaves the segment by itself, p the precision that arrives with h, and P the one
+    that leaves, to which the variance of the step is added. Capital letters but P are those of `SegmentMaps`.
 
     | name | shape | |
     |---|---|---|
@@ -194,14 +197,21 @@ def couple_chains(borders: Borders, maps: Array) -> Coupling:
     precision = borders.smoothed(maps)[:, ::2]
     a, b, c, k = maps[:, :4].T
     past, future = precision.T
-    onward = 1.0 / (c * past + 1.0)
-    back = 1.0 / (c * future + a)
-    leaves_onward = (a * past + b) * onward
-    leaves_back = (future + b) * back
+    scale_onward = 1.0 / (c * past + 1.0)
+    scale_back = 1.0 / (c * future + a)
+    leaves_onward = (a * past + b) * scale_onward
+    leaves_back = (future + b) * scale_back
     shrink = np.ones(len(maps))
     shrink_back = np.ones(len(maps))
     for later, earlier in borders.neighbours:
         variance = borders.variance[later]
         shrink[later] = 1.0 / (1.0 + variance * leaves_onward[earlier])
         shrink_back[later] = 1.0 / (1.0 + variance * leaves_back[later])
-    return Coupling(borders.neighbours, precision, k * onward, k * back, shrink, shrink_back)
+    return Coupling(
+        borders.neighbours,
+        precision,
+        through=k * scale_onward,
+        through_back=k * scale_back,
+        shrink=shrink,
+        shrink_back=shrink_back,
+    )

@@ -35,8 +35,8 @@ class SlicedInference:
     """Sweeps over slices, repeated where slices are lost, and their results.
 
     `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `margins_from`: a fit of the same timeline
-    whose moving margins are the initial ones. The initial sites are those that slices have, if any: then `warm` is
-    true, unless `cold` tells to estimate the error as if there were none.
+    whose moving margins are the initial ones. Slices begin with the sites that they have: `warm` tells whether any has,
+    by which the error is estimated. With `cold` that is false, whatever they have.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Inference(SlicedInference):
 
     def gradient(self) -> EvidenceGradient:
         """Gradient of log Z at the fixed point."""
-        by_strength, of_games = self.moving.gradient(
+        by_strength, of_play = self.moving.gradient(
             self.slice_state, self.merged, self.slice_state.pairs.kernels.gradient
         )
         slopes = self.slice_state.chain_slopes()
@@ -214,12 +214,13 @@ class Inference(SlicedInference):
         of_priors["draw_margin_strength"] = by_strength
         # players' margins are deviations from a common one, so the sites that keep them positive depend on that, too
         by_positivity = results.positivity_evidence(self.slice_state).by_origin
-        of_games = of_games._replace(margin=of_games.margin + by_positivity)
-        of_links = None
-        if self.slice_state.links:
-            cavities = self.slice_state.links.cavities(self.slice_state.messages.marginal)
-            of_links = links_gradient(self.slice_state.links, cavities, slopes, self.slice_state.pairs.play)
-            of_games = of_games.plus(of_links.games) if of_links.games else of_games
+        of_pairs = of_play._replace(margin=of_play.margin + by_positivity)
+        links = self.slice_state.links
+        if not links:
+            return EvidenceGradient(of_priors, of_pairs, None)
+        cavities = links.cavities(self.slice_state.messages.marginal)
+        of_links = links_gradient(links, cavities, slopes, self.slice_state.pairs.play)
+        of_games = of_pairs.plus(of_links.games) if of_links.games else of_pairs
         return EvidenceGradient(of_priors, of_games, of_links)
 
     def extra_beliefs(self) -> Array:
@@ -227,7 +228,7 @@ class Inference(SlicedInference):
         return results.extra_beliefs(self.slice_state)
 
     def reported_covariances(self) -> Array:
-        """Covariances of the pairs of variables that links ask for, (pairs,): none between factors."""
+        """Covariances of the pairs of variables that links ask for, (pairs,): 0, as chains are taken as independent."""
         links = self.slice_state.links
         return np.zeros(len(links.reported.first) if links else 0)
 
@@ -252,9 +253,10 @@ def sites_of_fit(
 
 
 class JointSystem:
-    """Solutions of A x = b, A the joint precision at the present sites of a whole timeline, newcomers' mean left out.
+    """Solutions of A x = b, A the joint precision at the present sites of a whole timeline.
 
-    `chains` is the factor of the chains, which prepares solutions.
+    Newcomers' mean is integrated out, so that A joins the first nodes of all players. `chains` is the factor of the
+    chains, which prepares solutions.
     """
 
     def __init__(
@@ -285,9 +287,10 @@ class JointSystem:
 
 
 def given_skills_of_others(inference: Inference) -> SliceState:
-    """The slice of `inference` with newcomers' mean integrated out: newcomers have their variance given all others.
+    """The slice of `inference` whose chains are given the skills of all other players, newcomers' mean integrated out.
 
-    It shares the arrays of `inference.slice_state`.
+    First nodes have the variance that is left given all other skills, so that the precision of the chains is the
+    diagonal of the joint one there (`Newcomers.conditioned`). The arrays are those of `inference.slice_state`.
     """
     if not inference.newcomers:
         return inference.slice_state

@@ -3,6 +3,9 @@
 Each step is done in all slices between two exchanges. What has arrived is by segment (`cutting.Segments`): from the
 past, then from the future, precision and precision times mean, (segments, 4). What leaves are messages, or maps of
 messages from one end of a segment to the other.
+
+Threads share a step: by `parts.parts`, ranges of periods with their games; by `parts.variables`, where each variable is
+for itself; by `parts.ranges`, all variables of a quantity, where messages go along whole chains.
 """
 
 from __future__ import annotations
@@ -223,9 +226,9 @@ def smooth_and_compare(state: SliceState, arrived: Array) -> float:
 def end_sweep(state: SliceState, arrived: Array | None, least: float, decay: float) -> Moves:
     """Smooth what has arrived, if anything moved; save the sites. Raises SetupError.
 
-    `arrived`: None where nothing moved. The moves that remain are estimated from each variable's move in this sweep and
-    its earlier one (`chains.moves_to_come`). That is max(move in the sweep before, `decay` times its own earlier one),
-    and counts as `least` points where it is smaller.
+    `arrived`: None where nothing moved. A variable that has moved by d moves by about d r / (1 - r) more, where
+    r = d / e is the ratio to its earlier move e (`chains.moves_to_come`). After a sweep e is the move there, but at
+    least `decay` times e before; it counts as `least` points where it is smaller.
     """
     if arrived is not None:
         smooth(state, arrived)

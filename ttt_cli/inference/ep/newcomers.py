@@ -57,10 +57,9 @@ class LevelRows(NamedTuple):
 
 
 class DebutSums(NamedTuple):
-    """Sums of a slice by year, and the product of z and `excess` over its first nodes.
+    """Sums of a slice by year, and the product of z and its excess over the first nodes (`SliceNewcomers`).
 
-    The product is z'(A - M)z but for what first nodes share through their mean, which `Newcomers.correction` takes off:
-    that needs the sums of all slices.
+    From the product `Newcomers.correction` subtracts that of z and what is shared, which needs the sums of all slices.
     """
 
     by_year: YearSums
@@ -79,6 +78,12 @@ class SliceNewcomers:
 
     `nodes`: the variables that are skills; `node_year` (nodes,): index of each node's year among `years`, ascending.
     `levels`: whether all games compare skills, so that none tells the level of a year.
+
+    The joint precision A differs from that of chains and games at first nodes only, which share newcomers' mean:
+
+        A z = (chains and games) z + excess - shared
+        excess = (1 / sd^2 - 1 / v) z, v the variances of first nodes in the chains
+        shared = G s, s the sums of z over the first nodes of each year, G = `Newcomers.given_skills`
     """
 
     def __init__(
@@ -188,13 +193,18 @@ class SliceNewcomers:
         return SliceLevels(nodes, debuts, precision.reshape(self._years, self._years))
 
     def total(self, z: Array) -> Array:
-        """Sums of variables at first nodes by year."""
+        """Sums of z over the first nodes of each year."""
         return self._by_year(z[self._first])
 
     def sums(self, residual: Array, z: Array, az: Array) -> DebutSums:
         """What `Newcomers.correction` takes: z = M^-1 `residual`, `az` the product of z with chains and games."""
         excess = self._excess(z)
-        sums = YearSums(self.total(z), self._by_year(excess), self._of_nodes(residual), self._of_nodes(az))
+        sums = YearSums(
+            debut=self.total(z),
+            excess=self._by_year(excess),
+            residual=self._of_nodes(residual),
+            image=self._of_nodes(az),
+        )
         return DebutSums(sums, float(excess @ z[self._first]))
 
     def _of_nodes(self, values: Array) -> Array:
@@ -216,7 +226,7 @@ class SliceNewcomers:
             az[self._nodes] += np.asarray(rows @ correction.level)
 
     def add_shared(self, shared: Array, z: Array, az: Array) -> None:
-        """Add (A - M) z at first nodes to `az`: of their excess precision, less what they share through their mean."""
+        """Add excess - shared at first nodes to `az`, given what is shared, by year."""
         az[self._first] += self._excess(z) - shared[self._year]
 
     def _excess(self, z: Array) -> Array:

@@ -44,7 +44,7 @@ class SliceGames(Protocol):
         """Add all sites to the marginals of their variables."""
 
     def add_residual(self, part: Part, means: Vector, diagonal: Vector, residual: Vector) -> None:
-        """Add the scores at these means to the residual, and precisions to the diagonal; couplings become known."""
+        """Add scores at these means to the residual, precisions to the diagonal; fill what `add_couplings` takes."""
 
     def add_couplings(self, part: Part, z: Vector, az: Vector) -> float:
         """Add (L - diag(L)) z to `az`, L the precision of games; the product of z and what was added."""
@@ -148,6 +148,7 @@ class PairGames:
     def set_offsets(self, offsets: Offsets) -> None:
         """Set White's advantage, points per unit of covariates, the share of lapses, and steps between wins."""
         self.steps = offsets.steps
+        # with margins of victory `rule` fills the draw margins anew
         self.rule = replace(self.play, offsets=offsets).rule(self.rule.margin, self.handicap, self.interval)
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
@@ -209,11 +210,11 @@ def pair_games(
     own_margins = play.own_margins
     margin = storage.zeros("margin", (games,), np.float64)
     margin[:] = play.margin
-    sites = Sites(
-        storage.zeros("message", (games, 8 if own_margins else 4), np.float64),
-        storage.zeros("link", (games, 5 if own_margins else 2), np.float64),
-        storage.zeros("positivity", (nodes if own_margins else 0, 2), np.float64),
+    sites = Sites(  # which has a table of the columns
+        message=storage.zeros("message", (games, 8 if own_margins else 4), np.float64),
+        link=storage.zeros("link", (games, 5 if own_margins else 2), np.float64),
+        positivity=storage.zeros("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
     coupling = storage.zeros("coupling", (0 if own_margins else games,), np.float64)
-    rule = play.rule(margin, handicap)
+    rule = play.rule(margin, handicap)  # intervals need steps between wins, which come with the offsets
     return PairGames(pairings, play, handicap, balance, interval, rule, sites, coupling)

@@ -98,7 +98,7 @@ class JointLinks:
         kernels.joint_cavities(self.rows, mean, variance, covariance, self.site, self.cavity)
 
     def update(self, share: float) -> int:
-        """Move all sites by `share`."""
+        """Move all sites by `share` towards their targets; returns the number of sites not moved."""
         return int(kernels.joint_update(self.rows, self.cavity, share, self.site))
 
     def evidence(self) -> Evidence:

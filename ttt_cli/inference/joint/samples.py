@@ -95,8 +95,12 @@ class Spread(NamedTuple):
 def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHistories:
     """Sampled sds; the means are those of the fit.
 
-    The law of total variance: a variance is what is left of it given the other players, which chains tell exactly, and
-    that of the conditional mean, which waves of newcomers' means and then samples tell.
+    The law of total variance, of a skill x:
+
+        Var x = Var(x given other players) + Var(mean of x given other players)
+
+    Chains tell the first part exactly. Of the second waves of newcomers' means tell a part exactly, and samples the
+    remainder. Variables of which that is a large part are solved for instead.
     """
     previous = inference.chains.previous
     size = len(previous)
@@ -228,15 +232,16 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
         x = rng.standard_normal(len(previous))
         b = np.zeros(len(previous))
         if newcomers:
-            x[newcomers.first] += newcomers.sample(rng) / newcomers.sd  # in sds, as all of x is at first
-        x *= np.sqrt(variance)
-        accumulate(previous, x)
+            # in units of the sd of the step there, by which x is multiplied next
+            x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
+        x *= np.sqrt(variance)  # steps of chains
+        accumulate(previous, x)  # their sums
         pull(games, link, x, rng.standard_normal((len(link), 1 + own_margins)), b)
         if links:
             noise = rng.standard_normal(len(links.coupling))
             pull_sums(links.rows, links.sites.site, x, noise, b)
         if own_margins:
-            margins = slice(len(positivity), None)
+            margins = slice(len(positivity), None)  # behind as many skills
             noise = np.sqrt(np.maximum(positivity[:, 0], 0.0)) * rng.standard_normal(len(positivity))
             b[margins] += noise - positivity[:, 0] * x[margins]
         yield RightSide(x, b)
