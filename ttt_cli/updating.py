@@ -40,9 +40,10 @@ DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the 
     | {"strict", "max_errors", "filter.dedupe"}
 )
 _PLAYERS: Final = "SELECT player, count(*) FROM spans GROUP BY player ORDER BY player"
+# By player, then period, as stored. A span reaches to the player's next one; here the last ends with its first period
 _SPANS: Final = """
 SELECT * EXCLUDE (player, games) REPLACE (coalesce("until", period_number + 1) AS "until") FROM spans
-"""  # by player, then period, as stored
+"""
 
 
 def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
@@ -76,7 +77,10 @@ def _needs_all_games(run: Run, key: str) -> ConfigError:
 def add_games(
     run: Run, sources: Sequence[Source], data: DataConfig, *, again: bool = False, progress: Progress = SILENT
 ) -> Extended:
-    """Read files and add their games to a run's. Raises DataError for its own files (unless `again`) and for none."""
+    """Read files and add their games to a run's.
+
+    Raises DataError for a file that the run has already, unless `again`, and where no game is new.
+    """
     old = run.stored_games()
     new = read_games(sources, data, progress=progress)
     old_paths = {} if again else {file.digest: file.path for file in old.report.files}
@@ -96,7 +100,8 @@ def add_games(
 def start_from(run: Run, timeline: Timeline) -> Fit:
     """A Fit to start from, with the skill of every node in a run, points.
 
-    Periods outside the run take the player's nearest; players unknown to the run have NaN.
+    Periods before a player's first in the run take that one, those after the last take the last; players unknown to the
+    run have NaN.
     """
     spans = run.arrays(_SPANS)
     nearest = _nearest_spans(run, timeline, begin=spans["period_number"], until=spans["until"])
@@ -126,7 +131,10 @@ class _NearestSpans(NamedTuple):
 
 
 def _nearest_spans(run: Run, timeline: Timeline, begin: Places, until: Places) -> _NearestSpans:
-    """The span of a run nearest to each node; `begin` and `until` are periods of its spans, by player, then period."""
+    """The span of a run with the period of each node, else the player's first or last one.
+
+    `begin` and `until` are periods of the run's spans, by player, then period: those of a player leave no gap.
+    """
     _, rows = run.select(_PLAYERS)
     index = {player: number for number, (player, _) in enumerate(rows)}
     player_of_run = np.array([index.get(player, -1) for player in timeline.players], np.int64)

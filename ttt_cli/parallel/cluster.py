@@ -138,7 +138,7 @@ _SETTINGS: Final = {
     **BESIDE_OTHERS,
 }
 _PROCESSES: Final[Any] = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-_IMPORTED: Final = "distributed", "numba"  # before workers begin: they share what it takes
+_IMPORTED: Final = "distributed", "numba"  # before workers are forked, which then share the memory of these
 
 
 @contextmanager
@@ -179,41 +179,61 @@ def import_dask() -> None:
 
 
 def serve_cluster(workers: int) -> None:
-    """Main function of a scheduler process: run it and its workers until the pipe is closed."""
+    """Main function of a scheduler process: run it and its workers until the pipe is closed.
+
+    Its first line on standard output is the address of the scheduler, and the only one: what libraries print goes to
+    standard error.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.dup(1)
-    os.dup2(2, 1)  # nothing else may be written there
+    parent_output = os.dup(1)
+    os.dup2(2, 1)
     with temporary_folder("workers") as scratch:
         os.environ["DASK_TEMPORARY_DIRECTORY"] = str(scratch)
         for name in _IMPORTED:
             import_module(name)
-        receiver, sender = _PROCESSES.Pipe(duplex=False)
-        scheduler = _begun(_schedule, sender)
-        sender.close()
-        try:
-            address = receiver.recv()
-        except EOFError:
-            scheduler.join()
-            sys.exit(1)
-        os.write(answers, f"{address}\n".encode())
-        os.close(answers)
-        # the standard input ends when the parent closes it or ends: then this pipe has a message
-        parent_gone, end_of_input = _PROCESSES.Pipe(duplex=False)
-        Thread(target=lambda: end_of_input.send(os.read(0, 1)), daemon=True).start()
-        working: list[BaseProcess] = []
-        ready: Sequence[object] = ()
-        while not {parent_gone, scheduler.sentinel}.intersection(ready):
-            working = [process for process in working if process.is_alive()]
-            working += [_begun(_work, address) for _ in range(workers - len(working))]
-            ready = connection.wait(
-                [parent_gone, scheduler.sentinel, *(process.sentinel for process in working)]
-            )
-        for process in working:  # at once, whatever they do
-            process.kill()
-            process.join()
+        scheduler, address = _start_scheduler()
+        os.write(parent_output, f"{address}\n".encode())
+        os.close(parent_output)
+        _keep_workers(workers, scheduler, address)
     scheduler.kill()  # the last of all, after what workers leave behind
     scheduler.join()
     os._exit(0)
+
+
+class _RunningScheduler(NamedTuple):
+    """The process of a scheduler, and its address."""
+
+    process: BaseProcess
+    address: str
+
+
+def _start_scheduler() -> _RunningScheduler:
+    """Start a scheduler; exit if it ends before it has an address."""
+    receiver, sender = _PROCESSES.Pipe(duplex=False)
+    scheduler = _begun(_schedule, sender)
+    sender.close()
+    try:
+        return _RunningScheduler(scheduler, receiver.recv())
+    except EOFError:
+        scheduler.join()
+        sys.exit(1)
+
+
+def _keep_workers(count: int, scheduler: BaseProcess, address: str) -> None:
+    """Keep so many workers running, until the parent closes the standard input or ends, or the scheduler ends."""
+    parent_gone, end_of_input = _PROCESSES.Pipe(
+        duplex=False
+    )  # which has a message when the standard input ends
+    Thread(target=lambda: end_of_input.send(os.read(0, 1)), daemon=True).start()
+    working: list[BaseProcess] = []
+    ready: Sequence[object] = ()
+    while not {parent_gone, scheduler.sentinel}.intersection(ready):
+        working = [process for process in working if process.is_alive()]
+        working += [_begun(_work, address) for _ in range(count - len(working))]
+        ready = connection.wait([parent_gone, scheduler.sentinel, *(process.sentinel for process in working)])
+    for process in working:  # at once, whatever they do
+        process.kill()
+        process.join()
 
 
 def _begun(run: Callable[[Any], Coroutine[Any, Any, None]], argument: object) -> BaseProcess:
@@ -289,7 +309,11 @@ def chain_workers(where: str | None, jobs: int) -> Iterator[int | Engine]:
 
 
 def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) -> int:
-    """Number of threads for one chain: a share of `threads` on this computer, all of them on a cluster that exists."""
+    """Number of threads for one chain.
+
+    On this computer (`where` None or `local:N`) chains share `threads`, or the cores; on a cluster that exists each has
+    as many as `threads`, or one.
+    """
     workers = jobs if where is None else local_workers(where)
     if workers is None:
         return threads or 1
