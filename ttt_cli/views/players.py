@@ -21,22 +21,22 @@ _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 th
 NEUTRAL: Final = "neutral"  # what both sides are called where neither has an advantage
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
-# The games of a player, of which the first ? is the name, perhaps against one opponent, the second.
+# The games of a player (the first ?), perhaps against one opponent (the second, else NULL): the fields of `_GameRow`
 _SELECT: Final = """
-WITH of AS (
+WITH played AS (
     SELECT period, period_number, date, white_id = {player} AS is_white,
            CASE WHEN white_id = {player} THEN black ELSE white END AS opponent,
            CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
            "offset" * {unit} + covariate_points AS given, neutral{category}
     FROM games WHERE (white_id = {player} OR black_id = {player}) AND {among})
-SELECT of.period_number, given, of.period, date, is_white, opponent,
+SELECT played.period_number, given, played.period, date, is_white, opponent,
        CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line,
        strength, opponent_strength,  -- whole rows of nodes, as dicts
-       neutral, of.category
-FROM of JOIN {strengths} strength ON strength.player = ? AND strength.period_number = of.period_number
+       neutral, played.category
+FROM played JOIN {strengths} strength ON strength.player = ? AND strength.period_number = played.period_number
 JOIN {strengths} opponent_strength ON opponent_strength.player = opponent
-    AND opponent_strength.player = coalesce(?, opponent) AND opponent_strength.period_number = of.period_number
-{alike}ORDER BY of.period_number, date, file, line
+    AND opponent_strength.player = coalesce(?, opponent) AND opponent_strength.period_number = played.period_number
+{alike}ORDER BY played.period_number, date, file, line
 """
 
 _ALIKE: Final = {"category": ", '' AS category", "strengths": "nodes", "alike": ""}
@@ -44,7 +44,7 @@ _ALIKE: Final = {"category": ", '' AS category", "strengths": "nodes", "alike": 
 _BY_CATEGORY: Final = {
     "category": ", CASE WHEN category IN (SELECT category FROM category_nodes) THEN category ELSE '' END AS category",
     "strengths": "(FROM category_nodes UNION ALL BY NAME SELECT *, '' AS category FROM nodes)",
-    "alike": "WHERE strength.category = of.category AND opponent_strength.category = of.category\n",
+    "alike": "WHERE strength.category = played.category AND opponent_strength.category = played.category\n",
 }
 
 _RECORDS: Final = """
@@ -76,7 +76,7 @@ WHERE game IN (SELECT game FROM game_players JOIN names ON id = player_id WHERE 
 class GameOfPlayer(NamedTuple):
     """One game from a player's side. `result`: 0 lost, 1 drawn, 2 won; `chance`: the model's probabilities.
 
-    `strength` and `opponent_strength` are the players' rows of skills in the game's period.
+    `strength` and `opponent_strength` are the players' rows of skills in the game's period, on the shown scale.
     """
 
     period: str
@@ -121,6 +121,9 @@ class _GameRow(NamedTuple):
     category: str
 
 
+_Covariances = dict[tuple[str, int], float]  # by opponent and number of the period
+
+
 def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfPlayer]:
     """A player's games, or those against one opponent, by date.
 
@@ -129,37 +132,16 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfP
     """
     if run.has_sums:
         return _games_of_sides(run, player, opponent)
-    ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
-    against = ids.get(opponent, -1)
-    among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
-    by_category = _BY_CATEGORY if run.categories and run.category is None else _ALIKE
-    query = _SELECT.format(
-        player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit), **by_category
-    )
-    rows = [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
-    covariances = {
-        category: _covariances(
-            run.in_category(category) if category else run,
-            player,
-            [row for row in rows if row.category == category],
-        )
-        for category in ({row.category for row in rows} if run.has_joint else ())
-    }
+    rows = _select_games(run, player, opponent)
+    covariances = _covariances_by_category(run, player, rows) if run.has_joint else {}
     played = []
     for (period, neutral), group in groupby(rows, key=lambda row: (row.period, row.neutral)):
         games = list(group)
-        white = []
-        black = []
-        for game in games:
-            of_pairs = covariances.get(game.category, {})
-            covariance = of_pairs.get((game.opponent, game.period_number))
-            strength, opponent_strength = _strengths(run, game, covariance)
-            white.append(strength if game.is_white else opponent_strength)
-            black.append(opponent_strength if game.is_white else strength)
         params = params_in(run, period)
         if neutral:
             params = {**params, "white_advantage": 0.0}
-        for game, as_white in zip(games, outcomes(run.meta.model, params, white, black), strict=True):
+        chances_of_white = _chances_of_white(run, games, params, covariances)
+        for game, as_white in zip(games, chances_of_white, strict=True):
             chance = as_white if game.is_white else as_white.turned()
             played.append(
                 GameOfPlayer(
@@ -206,8 +188,46 @@ def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfP
     return games
 
 
-def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> dict[tuple[str, int], float]:
-    """Covariances of a player's skill with those of opponents, in points, by opponent and number of the period."""
+def _select_games(run: Run, player: str, opponent: str | None) -> list[_GameRow]:
+    """The rows of a player's games, or those against one opponent, by date."""
+    ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
+    against = ids.get(opponent, -1)
+    among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
+    by_category = _BY_CATEGORY if run.categories and run.category is None else _ALIKE
+    query = _SELECT.format(
+        player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit), **by_category
+    )
+    return [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
+
+
+def _chances_of_white(
+    run: Run, games: Sequence[_GameRow], params: Mapping[str, Any], covariances: Mapping[str, _Covariances]
+) -> list[Outcome]:
+    """White's chances in games that have the same parameters; `covariances` by category of the skills."""
+    white = []
+    black = []
+    for game in games:
+        covariance = covariances.get(game.category, {}).get((game.opponent, game.period_number))
+        strength, opponent_strength = _strengths(run, game, covariance)
+        white.append(strength if game.is_white else opponent_strength)
+        black.append(opponent_strength if game.is_white else strength)
+    return outcomes(run.meta.model, params, white, black)
+
+
+def _covariances_by_category(run: Run, player: str, rows: Sequence[_GameRow]) -> dict[str, _Covariances]:
+    """The covariances of the player's skill with those of opponents, by category of the skills."""
+    return {
+        category: _covariances(
+            run.in_category(category) if category else run,
+            player,
+            [row for row in rows if row.category == category],
+        )
+        for category in {row.category for row in rows}
+    }
+
+
+def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> _Covariances:
+    """Covariances of a player's skill with those of opponents, in points^2."""
     # Rows are in the order of the periods, so the pairs are, too.
     pairs = dict.fromkeys((game.opponent, game.period_number) for game in games)
     opponents = [list(group) for _, group in groupby(pairs, key=lambda pair: pair[1])]
@@ -218,7 +238,7 @@ def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> dict[tuple
 
 
 def _strengths(run: Run, game: _GameRow, covariance: float | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The strengths of player and opponent in a game, handicap included.
+    """The strengths of player and opponent in a game in points of the model, handicap included.
 
     Where their covariance is known, both get one sd: independent skills with it have the joint sd of the difference.
     """

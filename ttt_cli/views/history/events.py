@@ -14,7 +14,7 @@ from ttt_cli.support.folding import fold_all
 from ttt_cli.views.history.crosstables import find_completeness
 from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.performances import Performances, find_performances
-from ttt_cli.views.history.played import PlayedGames, Totals
+from ttt_cli.views.history.played import PlayedGames, Totals, game_of
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.history.sorting import stable_order
 
@@ -75,7 +75,10 @@ class EventEntries:
 
     @cached_property
     def skills(self) -> Array:
-        """The player's skill in the event, mean over the games, on the shown scale, shape (entries,)."""
+        """The player's skill in the event, mean over the games, on the shown scale, shape (entries,).
+
+        The skill is that of the game's period, so it may change within an event.
+        """
         totals = self.totals
         sides = totals.sides
         played = sides.played
@@ -90,8 +93,8 @@ class EventEntries:
         return self._totals_of(entries).expected
 
     def _totals_of(self, entries: Places) -> Totals:
-        """Sums over the sides of some entries, in the order of these."""
-        position_of_total = np.full(len(self.player), -1)  # among `entries`
+        """Sums over the sides of some entries, in the order of these: total k is that of `entries[k]`."""
+        position_of_total = np.full(len(self.player), -1)  # in `entries`, -1 for totals of other entries
         position_of_total[self.total_of_entry[entries]] = np.arange(len(entries))
         position_of_side = position_of_total[self.totals.group]
         sides = np.flatnonzero(position_of_side >= 0)
@@ -120,8 +123,8 @@ class EventEntries:
 class Events:
     """The events by year, then name.
 
-    `of_game`, shape (games,): the event of each game, -1 for none. `games`: all others by event, those of event k from
-    `starts[k]` to `starts[k + 1]`. Exhibitions have no performances.
+    `of_game`, shape (games,): the event of each game, -1 for none. `games`: the games that have one, by event, those of
+    event k from `starts[k]` to before `starts[k + 1]`. Exhibitions have no performances.
     """
 
     rows: list[Event]
@@ -143,8 +146,8 @@ def find_events(played: PlayedGames) -> Events:
     starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
     entries = _entries(played, of_game, len(names))
     completeness = find_completeness(played, of_game, entries.played, entries.starts)
-    is_complete = np.repeat(completeness.is_complete, np.diff(entries.starts))
-    entries = replace(entries, rank=np.where(is_complete, entries.rank, 0))
+    entry_is_complete = np.repeat(completeness.is_complete, np.diff(entries.starts))
+    entries = replace(entries, rank=np.where(entry_is_complete, entries.rank, 0))
     folded_names = fold_all([f"{year} {name}" for year, name in names])
     has_handicaps = np.bincount(of_game[games], played.offset[games] != 0.0, len(names)) > 0
     kinds = _exhibitions(folded_names, _where_one_met_all(entries), has_handicaps)
@@ -190,32 +193,36 @@ def _exhibitions(folded: list[str], one_met_all: Mask, has_handicaps: Mask) -> l
 def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
     codes = played.by_player.order  # of sides
-    in_event = np.flatnonzero(np.repeat(of_game >= 0, 2)[codes])
+    in_event = np.flatnonzero((of_game >= 0)[game_of(codes)])
     sides = played.sides_by_player(in_event)
-    width = int(sides.player.max(initial=0)) + 1
-    totals = sides.totals(of_game[sides.game] * np.int64(width) + sides.player)
-    event = totals.keys // width
-    player = totals.keys % width
+    n_names = int(sides.player.max(initial=0)) + 1
+    totals = sides.totals(of_game[sides.game] * np.int64(n_names) + sides.player)
+    event_of_total = totals.keys // n_names
+    player_of_total = totals.keys % n_names
     # totals are by event, then player; entries by event, then points, then player
     by_points = np.argsort(-totals.points, kind="stable")
-    total_of_entry = by_points[stable_order(event[by_points])]
+    total_of_entry = by_points[stable_order(event_of_total[by_points])]
     entry_of_total = np.empty_like(total_of_entry)
     entry_of_total[total_of_entry] = np.arange(len(total_of_entry))
     of_side = np.full(len(codes), -1, np.int32)
     of_side[in_event] = entry_of_total[totals.group]
-    event = event[total_of_entry]
+    event = event_of_total[total_of_entry]
     points = totals.points[total_of_entry]
     starts = np.searchsorted(event, np.arange(n_events + 1))
-    is_first = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
-    first_of_equals = np.maximum.accumulate(np.where(is_first, np.arange(len(event)), 0))
     return EventEntries(
-        player=player[total_of_entry],
+        player=player_of_total[total_of_entry],
         played=totals.games[total_of_entry],
         points=points,
-        rank=first_of_equals - starts[event] + 1,
+        rank=_first_of_equals(event, points) - starts[event] + 1,
         starts=starts,
         of_side=of_side,
         is_contest=np.ones(len(event), np.bool_),
         totals=totals,
         total_of_entry=total_of_entry,
     )
+
+
+def _first_of_equals(event: Places, points: Array) -> Places:
+    """The first entry with the points of each in its event, (entries,); entries by event, most points first."""
+    is_first = (np.diff(event, prepend=-1) != 0) | (np.diff(points, prepend=-1.0) != 0)
+    return np.maximum.accumulate(np.where(is_first, np.arange(len(event)), 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -128,9 +129,9 @@ def plain_year_rankings(run: Run, limits: Eligible) -> dict[int, YearRanking]:
     """The ranking of every year in which anybody is eligible, without probabilities."""
     columns = run.arrays(_RANKED.format(rows=limits.skills(run)))
     years, starts = np.unique(columns["year"], return_index=True)
-    ends = [*starts[1:].tolist(), len(columns["year"])]
+    borders = [*starts.tolist(), len(columns["year"])]
     rankings = {}
-    for year, start, end in zip(years.tolist(), starts.tolist(), ends, strict=False):
+    for year, (start, end) in zip(years.tolist(), pairwise(borders), strict=True):
         rows = slice(start, end)
         rankings[year] = YearRanking(
             int(columns["period_number"][start]), columns["id"][rows], columns["mean"][rows],
@@ -148,6 +149,7 @@ def _with_probabilities(
     """The rankings with the probabilities of being the strongest; a single player has none."""
     contenders_of_years = []
     for ranking in rankings.values():
+        # all who may be shown or be the strongest, so that the names of the others are not looked up
         names = [people.rows[player].name for player in ranking.id[:NAMED]]
         contenders_of_years.append(
             find_contenders(ranking.period_number, names, ranking.mean, ranking.sd, n_shown=CHANCES)

@@ -20,9 +20,9 @@ _WHAT: Final = (
 DOMINANCE_REMARK: Final = f"dominance: {_WHAT}, sd_dominance {{}}"
 JOINT_SD: Final = "from the joint posterior"
 INDEPENDENT_SD: Final = "with skills taken as independent"
-# One more than OTHERS are the best, so that each of them is compared with the others; for those behind them the last of
-# the best is left out: either way `many` - 1 others. So `many` is above LEAST_OTHERS, but for players who are not among
-# the eligible themselves.
+# The best OTHERS + 1 of each period, or all if there are fewer: `many`. Each of these is compared with the others of
+# them, an eligible player behind them with all but the last: either way with `many` - 1. Somebody who is not eligible
+# may be compared with all, so LEAST_OTHERS of them are enough; the eligible need one more.
 _BEST: Final = """
 WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
                 FROM ({rows})),
@@ -62,12 +62,12 @@ class LeadSds(NamedTuple):
 
 
 class LeadInPeriod(NamedTuple):
-    """A player's dominance in a period, with games and skill there; sds are None in a system without them."""
+    """A player's dominance in a period, with the skill there; sds are None in a system without them."""
 
     player: str
     period_number: int
     period: str
-    games: float
+    games: float  # in the period; from `largest_leads` in all periods
     mean: float
     mean_sd: float | None
     lead: float
@@ -82,10 +82,10 @@ class Leads(NamedTuple):
 
 
 class LeadsWithoutSds(NamedTuple):
-    """Leads before their sds are computed: in periods, and of skills, one of each."""
+    """Leads before their sds are computed; both lists are in the same order."""
 
-    in_periods: list[LeadInPeriod]
-    leads: list[Lead]
+    in_periods: list[LeadInPeriod]  # the rows to be shown
+    leads: list[Lead]  # the skills that each lead is made of
 
     @property
     def groups(self) -> list[list[tuple[str, int]]]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SEED: Final = 1  # of samples
 AHEAD: Final = "ahead of the next with a probability of 95 % or more"
 ALONE: Final = "p_best: none where nobody else is eligible"
+# The active players of a period, each with the reason why he is not eligible, NULL for the eligible. `played`, in
+# `reason`: the games up to the period
 _ACTIVE: Final = """
 SELECT player, mean, sd, games, {reason} FROM (
     SELECT s.*, opponents, coalesce(played, 0) AS played
@@ -38,7 +40,7 @@ _CAREERS_BEGUN: Final = 'SELECT count(*) FROM players WHERE "first" <= ? AND {ch
 class Field:
     """All eligible players of a period by descending mean, then name; sequences of shape (players,).
 
-    `left_out`: how many active players are not eligible, and why.
+    `left_out`: how many players who have played by then are not eligible, and why.
     """
 
     period: str
@@ -97,7 +99,8 @@ def ranking(
     with run:
         field = find_field(run, at, limits)
         order = field.order(by)[:number]
-        probabilities, remarks = _probabilities(run, field, max(order) + 1, seed)
+        n_up_to_last = max(order) + 1  # by mean, up to the last of those in the ranking
+        probabilities, remarks = _probabilities(run, field, n_up_to_last, seed)
         leads: Sequence[Lead | None] = [None] * len(order)
         sds: Sequence[float | None] = [None] * len(order)
         if by == "dominance":

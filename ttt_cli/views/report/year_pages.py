@@ -46,7 +46,8 @@ def _ranking(book: Book, year: int) -> str:
     for rank, player in enumerate(players, 1):
         is_new = book.people.rows[player].first == year
         moves.append(moved(rank, earlier.get(player), new=is_new))
-    chances = [markup.chance(p) for p in ranking.best] + [""] * len(players)
+    chances = [markup.chance(p) for p in ranking.best[: len(players)]]
+    chances += [""] * (len(players) - len(chances))
     means = ranking.mean[:_RANKED].tolist()
     sds = ranking.sd[:_RANKED].tolist()
     table = {
@@ -54,7 +55,7 @@ def _ranking(book: Book, year: int) -> str:
         "#move": moves,
         "player": [links[player] for player in players],
         "#skill": [markup.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
-        **({"#p best": chances[: len(players)]} if ranking.best else {}),
+        **({"#p best": chances} if ranking.best else {}),
         "#games": [markup.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()],
     }
     more = markup.more(len(ranking.id) - len(players))
