@@ -62,6 +62,15 @@ def test_a_file_too_large_for_answers_is_refused(here: Path, ran: Ran) -> None:
     assert "large.csv takes more than 8 MB" in printed.err
 
 
+def test_names_that_no_alias_file_can_express_are_not_asked_about(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = '1900,"Status=Bird, A",Bird,1-0\n1901,"Status=Bird, Al",Wren,1-0\n'
+    Path("games.csv").write_text(f"date,white,black,result\n{rows}", encoding="utf-8")
+    assert answer(monkeypatch, "y", options=("--sure",)) == 0
+    assert "0 answers in aliases.csv" in capsys.readouterr().err
+
+
 def test_what_is_sure_is_taken_at_once(here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert "answers come from a terminal" in ran("names games.csv", 2).err

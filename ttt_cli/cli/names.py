@@ -50,14 +50,18 @@ def command(
             "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
         )
     from ttt_cli.api import configure
-    from ttt_cli.games.aliases import Decision, read_decisions
+    from ttt_cli.games.aliases import Decision, alias_row, read_decisions
     from ttt_cli.games.read import read_games
     from ttt_cli.games.suspects import find_suspects
     from ttt_cli.reading.text import decode
 
     decisions = read_decisions(decode(_earlier_answers(out)), out)
     data = configure(config, overrides).config.data
-    suspects = find_suspects(read_games(files, data, progress=progress()))
+    suspects = [
+        suspect
+        for suspect in find_suspects(read_games(files, data, progress=progress()))
+        if alias_row(suspect.main.name, suspect.synonym.name) is not None  # else no answer can be written
+    ]
     if sure:
         for suspect in suspects:
             if suspect.sure and not decisions.answered(suspect.main.name, suspect.synonym.name):

@@ -295,7 +295,7 @@ class Decisions:
             lines.append(f"# {csv_row(part for part in decision if part)}")
             if decision.answer != "no":
                 row = alias_row(last_main(mains, decision.main, decision.synonym), decision.synonym)
-                assert row is not None
+                assert row is not None  # `ttt names` leaves out pairs that no line can express
                 lines.append(row + (f",years={decision.years}" if decision.years else ""))
         return "".join(f"{line}\n" for line in lines)
 

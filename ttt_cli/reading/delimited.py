@@ -56,7 +56,7 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     first, blocks = peek(blocks, HEAD)
     lines = first[:HEAD].decode("utf-8", "surrogateescape").split("\n")
     sample = [line for line in lines if line.strip()]
-    if not sample:  # only blanks of Unicode, such as no-break spaces: of bytes they are not blank
+    if not sample:  # of blanks of Unicode only, such as no-break spaces; other empty files do not come here
         raise DataError("is empty", where=name)
     delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
     is_cut = len(first) > HEAD and len(sample) > 1
@@ -91,6 +91,7 @@ def whole_lines(blocks: Iterable[bytes], target: int) -> Iterator[bytes]:
     size = 0
     count = 0
     try:
+        # A piece is shorter than MAX_LINE, so that only the line that it continues can be too long.
         for block in pieces(blocks):
             end = block.find(b"\n")
             continuation = end if end >= 0 else len(block)  # bytes of the block that continue the line
@@ -228,7 +229,8 @@ class TableReader:
     def _plain(self, block: LineBlock) -> Mask:
         """Mask of lines with a row that pyarrow and the csv module parse alike.
 
-        Quotes enclose whole fields, and quotes inside them are doubled.
+        Quotes enclose whole fields, and quotes inside them are doubled. In turn they open and close; a doubled one
+        closes and opens again, each beside a quote.
         """
         plain: Mask = (
             (block.lengths > 0) & (block.lengths <= MAX_ARROW_LINE) & (block.bytes[block.starts] != _MARK)

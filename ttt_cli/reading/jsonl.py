@@ -152,7 +152,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     """
     head, blocks = peek(blocks, KEYS_SAMPLE)
     stream = _in_lines(blocks) if is_lined(head[:HEAD]) else one_after_the_other(blocks, name)
-    first = next(stream)
+    first = next(stream)  # of KEYS_SAMPLE bytes: `peek` joins blocks to that, and lines are taken by so many
     if not first.values:
         deque(stream, maxlen=0)  # raise the error for the first value, if any
         hint = 'a game is {"date": ..., "white": ..., ...}'
