@@ -82,7 +82,7 @@ class EventEntries:
         totals = self.totals
         sides = totals.sides
         played = sides.played
-        skill_sums = sides.total(totals.group, played.nodes["mean"][sides.node], len(totals.keys))
+        skill_sums = sides.sums_by_group(totals.group, played.nodes["mean"][sides.node], len(totals.keys))
         skills: Array = (skill_sums / totals.games)[self.total_of_entry]
         return skills * played.run.scale.slope + played.run.scale.shift
 

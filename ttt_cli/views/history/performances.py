@@ -134,7 +134,8 @@ def _by_points(totals: Totals) -> Array:
     sides = totals.sides
     played = sides.played
     mean = (
-        sides.total(totals.group, played.nodes["mean"][sides.opponent_node], len(totals.keys)) / totals.games
+        sides.sums_by_group(totals.group, played.nodes["mean"][sides.opponent_node], len(totals.keys))
+        / totals.games
     )
     share = (totals.points + 0.5) / (totals.games + 1.0)
     return mean + _run_unit(totals) * 400.0 * np.log10(share / (1.0 - share))
@@ -195,7 +196,7 @@ def _posterior(run: Run, totals: Totals) -> Performances:
     def log_density(skill: Array) -> Array:
         """The log density of a skill of each group, but for a constant."""
         happened = opponents.chance(skill[group])[rows, white_outcome]
-        of_games = sides.total(group, np.log(np.maximum(happened, _TINY)), n_groups)
+        of_games = sides.sums_by_group(group, np.log(np.maximum(happened, _TINY)), n_groups)
         return of_games - 0.5 * ((skill - prior_mean) / prior_sd) ** 2
 
     centre = _rough(totals, prior_mean)
@@ -228,7 +229,7 @@ def _matching_skill(run: Run, totals: Totals) -> Array:
     sides = totals.sides
     opponents = _opponents(run, sides)
     n_groups = len(totals.keys)
-    mean = sides.total(totals.group, opponents.mean, n_groups) / totals.games
+    mean = sides.sums_by_group(totals.group, opponents.mean, n_groups) / totals.games
     score = totals.points / totals.games
     furthest = _FURTHEST * run.meta.elo_unit
     low = mean - furthest
@@ -237,7 +238,7 @@ def _matching_skill(run: Run, totals: Totals) -> Array:
         middle = (low + high) / 2.0
         chance = opponents.chance(middle[totals.group])
         won = np.where(opponents.is_white, chance[:, 2], chance[:, 0])
-        expected = sides.total(totals.group, won + chance[:, 1] / 2.0, n_groups) / totals.games
+        expected = sides.sums_by_group(totals.group, won + chance[:, 1] / 2.0, n_groups) / totals.games
         below = expected < score
         low = np.where(below, middle, low)
         high = np.where(below, high, middle)

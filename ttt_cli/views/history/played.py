@@ -113,7 +113,7 @@ class Totals:
     @cached_property
     def expected(self) -> Array:
         """Points of each group expected by the model, shape (groups,)."""
-        return self.sides.total(self.group, self.sides.expected, len(self.keys))
+        return self.sides.sums_by_group(self.group, self.sides.expected, len(self.keys))
 
 
 @dataclass(frozen=True)
@@ -178,12 +178,12 @@ class Sides:
     def totals(self, group: Any) -> Totals:
         """Sums over the sides of each group; `group`, shape (sides,): the key of each side's group."""
         keys, index = distinct(group)
-        won = self.total(index, self.outcome == 2, len(keys))
-        drawn = self.total(index, self.outcome == 1, len(keys))
-        lost = self.total(index, self.outcome == 0, len(keys))
+        won = self.sums_by_group(index, self.outcome == 2, len(keys))
+        drawn = self.sums_by_group(index, self.outcome == 1, len(keys))
+        lost = self.sums_by_group(index, self.outcome == 0, len(keys))
         return Totals(self, keys, index, games=won + drawn + lost, won=won, drawn=drawn, lost=lost)
 
-    def total(self, group: Places, values: Array | Mask, n_groups: int) -> Array:
+    def sums_by_group(self, group: Places, values: Array | Mask, n_groups: int) -> Array:
         """Sums of values over the sides of each group, by the weight of games; `group`, shape (sides,): indices."""
         return np.bincount(group, self.weight * values, n_groups).astype(np.float64)
 
@@ -447,6 +447,7 @@ def _nodes_of_games(
     keys = player_of_node * n_periods + (period_of_node - first)
     period = games["period_number"].astype(np.int64) - first
     keys_of_sides = np.stack([games["white"], games["black"]], axis=1) * n_periods + period[:, np.newaxis]
+    # by player, then in the order of games: games of a player in a period follow one another, which makes this fast
     played_keys, positions = distinct(keys_of_sides.ravel()[by_player.order])
     node = np.empty(len(by_player.order), np.int64)
     node[by_player.order] = np.searchsorted(keys, played_keys)[positions]
@@ -489,9 +490,31 @@ def _team_sides(run: Run, games: dict[str, Any], nodes: Strengths, first_of_cate
     )
 
 
+class EventTexts(NamedTuple):
+    """What is written of games, such as their events.
+
+    `columns`: of each of `TEXT_COLUMNS`, indices in `texts`, shape (games,). Text 0 is empty, for what is unknown.
+    """
+
+    columns: dict[str, Any]
+    texts: list[str]
+
+
+def _event_texts(run: Run, n_games: int) -> EventTexts:
+    """What is written of the games of a run; names such as `?` count as unknown."""
+    stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
+    if not stored_texts:
+        return EventTexts(dict.fromkeys(TEXT_COLUMNS, np.zeros(n_games, np.int32)), [""])
+    is_name = np.array([text.strip().casefold() not in _NO_NAMES for text in stored_texts])
+    index = np.where(is_name, np.arange(1, len(stored_texts) + 1), 0)
+    codes_by_column = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
+    columns = {name: index[codes] for name, codes in codes_by_column.items()}
+    return EventTexts(columns, ["", *stored_texts])
+
+
 def played_games(run: Run) -> PlayedGames:
     """The games of a run."""
-    games: dict[str, Any] = run.arrays(_GAMES)
+    games: dict[str, Any] = run.arrays(_GAMES)  # in the end the columns that are fields of `PlayedGames`
     n_games = len(games["outcome"])
     strengths = [column for chain in run.chains for column in chain_columns(chain)]
     nodes = run.arrays(_NODES.format(columns=", ".join(["period_number", *strengths])))
@@ -516,21 +539,14 @@ def played_games(run: Run) -> PlayedGames:
         teams = _team_sides(run, games, nodes, n_nodes)
         by_player = _with_members(games, teams.further)
     players = [player for (player,) in run.select(_NAMES)[1]]
-    stored_texts = [text for (text,) in run.select("SELECT text FROM texts ORDER BY id")[1]]
-    if stored_texts:
-        is_name = np.array([text.strip().casefold() not in _NO_NAMES for text in stored_texts])
-        index = np.where(is_name, np.arange(1, len(stored_texts) + 1), 0)
-        columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
-        texts: dict[str, Any] = {name: index[codes] for name, codes in columns.items()}
-    else:
-        texts = dict.fromkeys(TEXT_COLUMNS, np.zeros(n_games, np.int32))
+    event_texts = _event_texts(run, n_games)
     return PlayedGames(
         run,
         players,
         **games,
-        **texts,
+        **event_texts.columns,
         nodes=nodes,
-        texts=["", *stored_texts],
+        texts=event_texts.texts,
         by_player=by_player,
         teams=teams,
     )

@@ -29,8 +29,8 @@ def _streaks(source: RecordSource, goes_on: Mask) -> list[Record]:
     series = np.cumsum(is_new_player | ~goes_on) - 1
     in_series = np.flatnonzero(goes_on)
     total = int(series[-1]) + 1 if len(series) else 0
-    games = sides.total(series, goes_on, total)
-    points = sides.total(series, np.where(goes_on, sides.outcome / 2.0, 0.0), total)
+    games = sides.sums_by_group(series, goes_on, total)
+    points = sides.sums_by_group(series, np.where(goes_on, sides.outcome / 2.0, 0.0), total)
     first = np.searchsorted(series[in_series], np.arange(total))
     end = np.searchsorted(series[in_series], np.arange(total), side="right")
     possible = np.flatnonzero(games)

@@ -35,7 +35,7 @@ def _game_line(book: Book, year: int, game: int) -> str:
         markup.field(played.texts[played.round[game]]), markup.within(played.dates[game], year),
         *[_side(played, names, game, is_black=is_black) for is_black in (False, True)],
         markup.result(played.outcome[game]),
-        markup.share(played.expected(game)),
+        markup.expected_score(played.expected(game)),
     )  # fmt: skip
     return "\t".join(cells)
 

@@ -82,7 +82,7 @@ def link(href: str, name: str) -> str:
 
 
 def points(value: float | None) -> str:
-    """A skill, to the point; empty for None and NaN."""
+    """A skill, or a difference or sd of skills, in whole points of the scale; empty for None and NaN."""
     return "" if value is None or math.isnan(value) else f"{value:.0f}"
 
 
@@ -102,7 +102,7 @@ def performance(events: Events, event: int, entry: int) -> str:
 
 
 def with_clean_score(performance: str, score: str | None) -> str:
-    """A performance, which may be empty, and after it what is special of the score."""
+    """A performance, which may be empty, and after it the score where all games were won or all lost."""
     if score is None or not performance:
         return performance or score or ""
     return f"{performance}, {score}"
@@ -223,7 +223,7 @@ def within(date: str, year: int) -> str:
     return date.removeprefix(str(year)).removeprefix("-") if date.startswith(str(year)) else date
 
 
-def share(expected: float) -> str:
+def expected_score(expected: float) -> str:
     """A score that was expected, without a zero in front: `.62`."""
     return f"{expected:.2f}".removeprefix("0")
 

@@ -215,7 +215,7 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
         result = markup.RESULTS[sides.outcome[row]] + ("" if weight == 1 else f" × {weight:.10g}")
         cells = (
             markup.within(dates[sides.game[row]], year), book.sides[sides.colour[row]],
-            opponent, result, markup.share(float(sides.expected[row])),
+            opponent, result, markup.expected_score(float(sides.expected[row])),
         )  # fmt: skip
         yield "\t".join(cells)
 
