@@ -194,12 +194,23 @@ _ACTIVITY: Final = 1.0  # sd of the logarithm of how often a player plays
 
 @dataclass(frozen=True)
 class Simulated:
-    """An artificial history: `date` (days since 1970-01-01), players from 0, White's `outcome` of each game, by time.
+    """An artificial history: games by time, and the truth.
 
-    The truth by player, then year of the career: `player`, `year`, `skill` (points); by year of the history: draw
-    `margin` between players of its level, and `newcomers` mean skill. With offsets, `category` of each game, 0 for
-    none, and `category_skill` by the rows of `skill`, (rows, categories), NaN before a player's first game there. With
-    steps, `victory_margin` of each game: the threshold that a win reaches, 1 below the first, 0 of draws.
+    The truth of players has a row for each player and year of the career, by player, then year.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | date | (games,) | days | since 1970-01-01 |
+    | white, black | (games,) | | players, from 0 |
+    | outcome | (games,) | | White's |
+    | player, year, skill | (rows,) | points | the truth of players |
+    | margin | (years,) | points | draw margin between players of the level of the year |
+    | newcomers | (years,) | points | their mean skill |
+    | category | (games,) | | 0: none |
+    | category_skill | (rows, categories) | points | skill there; NaN before a player's first game in the category |
+    | victory_margin | (games,) | | the threshold that a win reaches, 1 below the first; 0 of draws |
+
+    Categories are None without offsets, margins of victory without steps.
     """
 
     plan: Plan
@@ -306,11 +317,20 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
             if offsets:
                 offsets.end_year(rows, here, skill[rows])
     return Simulated(
-        plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill,
-        margin, plan.prior_mean + newcomers,
-        category=offsets.category if offsets else None, category_skill=offsets.skill if offsets else None,
+        plan=plan,
+        date=date,
+        white=white,
+        black=black,
+        outcome=outcome,
+        player=player,
+        year=(year + plan.first_year).astype(np.int32),
+        skill=skill,
+        margin=margin,
+        newcomers=plan.prior_mean + newcomers,
+        category=offsets.category if offsets else None,
+        category_skill=offsets.skill if offsets else None,
         victory_margin=victory_margin,
-    )  # fmt: skip
+    )
 
 
 class _TrueSkills(NamedTuple):
