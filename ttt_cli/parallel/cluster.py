@@ -458,7 +458,10 @@ def run_chain(order: bytes, content: bytes, version: str) -> bytes:
     position = 0
 
     def send(outcome: object) -> None:
-        """Wait until the scheduler has it: what is done is not lost with this process."""
+        """Deliver the outcome at this position, unless the task is not wanted any more.
+
+        Returns when the scheduler has it, so that what is done is not lost with this process.
+        """
         check()
         message = pickle.dumps((position, outcome), pickle.HIGHEST_PROTOCOL)
         sync(dask_worker.loop, dask_worker.scheduler.log_event, topic=key, msg=message)

@@ -60,7 +60,7 @@ _OF_MEMBER: Final = {  # also of a team
     "is_black": "is_black",
     "games": "games JOIN game_players USING (game) JOIN names ON id = player_id WHERE player = $1",
 }
-# Of a player's games where there are teams or orders of finish: skills, the games by number, and both sides of each
+# Where there are teams or orders of finish: a player's skills, his games (`_GameOfSides`), both sides of each (`_Side`)
 _SKILLS_OF_PERIODS: Final = "SELECT period_number, nodes FROM nodes WHERE player = ?"
 _SIDE_GAMES: Final = """
 SELECT game, period, period_number, date, white, black, file, line FROM games
@@ -152,6 +152,28 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfP
     return played
 
 
+class _GameOfSides(NamedTuple):
+    """A row of `_SIDE_GAMES`: a game in which sides may be teams."""
+
+    game: int
+    period: str
+    period_number: int
+    date: str
+    white: str
+    black: str
+    file: str | None
+    line: int | None
+
+
+class _Side(NamedTuple):
+    """A row of `_SIDES`: a side of a game, the mean skill of its members, and their names."""
+
+    game: int
+    is_black: bool
+    mean: float
+    members: list[str]
+
+
 def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfPlayer]:
     """`games_of` of a run with teams or orders of finish: members are taken as independent."""
     from ttt_cli.views.history.played import played_games
@@ -161,30 +183,39 @@ def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfP
     if player not in ids:
         return []
     sides = played.of(ids[player])
-    opposing = {
-        (game, is_black): (mean, members) for game, is_black, mean, members in run.select(_SIDES, [player])[1]
-    }
-    rows = {game: row for game, *row in run.select(_SIDE_GAMES, [player])[1]}
+    sides_of_games = [_Side(*row) for row in run.select(_SIDES, [player])[1]]
+    side_of_game = {(side.game, side.is_black): side for side in sides_of_games}
+    rows = [_GameOfSides(*row) for row in run.select(_SIDE_GAMES, [player])[1]]
+    row_of_game = {row.game: row for row in rows}
     skill: dict[int, dict[str, Any]] = dict(run.select(_SKILLS_OF_PERIODS, [player])[1])
     games = []
-    for game, is_second, outcome, chance in zip(
+    for game, is_second, outcome, (loss, draw, win) in zip(
         sides.game.tolist(),
         sides.is_second.tolist(),
         sides.outcome.tolist(),
         sides.chance.tolist(),
         strict=True,
     ):
-        mean, members = opposing[game, not is_second]
-        if opponent is not None and opponent not in members:
+        other_side = side_of_game[game, not is_second]
+        if opponent is not None and opponent not in other_side.members:
             continue
-        period, period_number, date, white, black, file, line = rows[game]
+        row = row_of_game[game]
         games.append(
             GameOfPlayer(
-                period, date, not is_second, white if is_second else black, outcome, float(played.weight[game]),
-                file, line, skill[period_number], {"mean": mean},
-                bool(played.neutral[game]), Outcome(*chance[::-1]),
+                period=row.period,
+                date=row.date,
+                is_white=not is_second,
+                opponent=row.white if is_second else row.black,
+                result=outcome,
+                weight=float(played.weight[game]),
+                file=row.file,
+                line=row.line,
+                strength=skill[row.period_number],
+                opponent_strength={"mean": other_side.mean},
+                neutral=bool(played.neutral[game]),
+                chance=Outcome(win, draw, loss),
             )
-        )  # fmt: skip
+        )
     return games
 
 

@@ -147,9 +147,11 @@ def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResp
 def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponses, samples: int) -> Spread:
     """What conditional means add that the waves do not tell, by samples of the joint Gaussian.
 
-    The waves are independent with variance 1, so the mean given their values u has u times their responses: that is
-    taken off. Of two variables in different chains, for which links ask, the covariance is that of one with the
-    conditional mean of the other, which has all that this one shares with other chains; both ways are averaged.
+    The waves are independent with variance 1, so given their values u the conditional means have the part u'R, R the
+    responses: that is taken off.
+
+    Links ask for covariances of variables x and y in different chains. As y is among what the conditional mean of x is
+    given, Cov(x, y) = Cov(mean of x, y); the same holds with x and y exchanged, and both are averaged.
     """
     previous = inference.chains.previous
     size = len(previous)
@@ -164,8 +166,8 @@ def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponse
         if links:
             reported += 0.5 * means[pairs.first] * sample[pairs.second]
             reported += 0.5 * sample[pairs.first] * means[pairs.second]
-        of_waves = waves.weights @ means[size:]
-        means -= of_waves @ waves.response
+        wave_values = waves.weights @ means[size:]
+        means -= wave_values @ waves.response
         squares += means * means
         products += means[:size] * means[previous]
     return Spread(squares / samples, products / samples, reported / samples)
