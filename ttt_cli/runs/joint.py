@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.gaussian.precision import FEW, Entries, Precision, Solution, link_entries, sums_of_games
+from ttt_cli.gaussian.precision import FEW, Entries, Precision, Solution, dot, link_entries, sums_of_games
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.runs.schema import RUN
@@ -318,11 +318,13 @@ class JointSkills:
         else:
             before = None
             for group, w in zip(self._groups(groups)[1], weights, strict=True):
-                b = self._columns(group) @ w
+                b = np.einsum(
+                    "vs,s->v", self._columns(group), w
+                )  # threads of BLAS wait longer than they work
                 x, r = self._solved(b, exact, before)
                 before = Solution(x, b - r)
                 noise = w @ self._own_noise(group.take(np.s_[:, None]), group) @ w
-                variances.append(w @ self._interpolate(group, x) + x @ r + noise)
+                variances.append(w @ self._interpolate(group, x) + dot(x, r) + noise)
         return [self._slope * max(float(variance), 0.0) ** 0.5 for variance in variances]
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
