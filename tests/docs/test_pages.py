@@ -236,7 +236,7 @@ def test_the_picture_of_the_layers_is_that_of_the_code() -> None:
     )
 
 
-@each("page", [*PAGES, ROOT / "CHANGELOG.md"])
+@each("page", [*PAGES, ROOT / "CHANGELOG.md", ROOT / "llms.txt"])
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for block in reversed(blocks_of(text)):

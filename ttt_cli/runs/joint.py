@@ -318,9 +318,8 @@ class JointSkills:
         else:
             before = None
             for group, w in zip(self._groups(groups)[1], weights, strict=True):
-                b = np.einsum(
-                    "vs,s->v", self._columns(group), w
-                )  # threads of BLAS wait longer than they work
+                # No products by BLAS, of which the threads wait longer than they work
+                b = np.einsum("vs,s->v", self._columns(group), w)
                 x, r = self._solved(b, exact, before)
                 before = Solution(x, b - r)
                 noise = w @ self._own_noise(group.take(np.s_[:, None]), group) @ w
