@@ -56,7 +56,7 @@ def command(
         ("--scores and --grid do not go together", scores and grid is not None),
         ("--jobs, --cluster and -s go with --grid", grid is None and (jobs is not None or overrides)),
     )
-    run = query.open(titled=False)
+    run = query.open(titled=grid is None)
     from rich.console import Console
 
     from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows

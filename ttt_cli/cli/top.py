@@ -85,7 +85,7 @@ def command(
         ("--matrix is of one period, by mean", matrix and (of_all_time or leaders or by != "mean")),
         ("--seed goes with p_best, which --matrix has not", matrix and seed is not None),
         (
-            "--peak-games goes with --peak, by mean or lower",
+            "--peak-games goes with --peak, and with --by mean or lower",
             peak_games and (not peak or years or by == "dominance"),
         ),
         (  # and with leads of all time, which are over the active players of a period
