@@ -75,7 +75,7 @@ def command(
     from ttt_cli.views.rankings.peaks import best_years, most_dominant, peaks
     from ttt_cli.views.rankings.period import SEED, ranking
 
-    of_all_time = peak or years is not None
+    of_all_time = peak or years is not None  # by years where both are asked for
     refuse(
         (
             "--at, --peak or --years, and --leaders: one of them",

@@ -323,7 +323,7 @@ class TableReader:
         if not row or (taken > 1 and len(row) != width):
             why = f"a quote is not closed, or closed within a field: {next(block.texts(lines))[:80]}"
             self._rejects.append(Note(self._line + line, BAD_ROW, why, DROPPED))
-            return 1, None
+            return 1, None  # what the quote seemed to enclose may be rows
         if len(row) >= width and not any(row[width:]):
             return taken, row[:width]
         if any(cell.strip() for cell in row):

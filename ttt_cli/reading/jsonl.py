@@ -80,51 +80,79 @@ def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]
     Raises DataError for a value that is not JSON, and for an array that does not end.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    positions = RecordPositions()
-    line = 1  # at `at`
-    depth = 0  # of open brackets
-    text = ""  # not decoded yet
-    enough = 0  # characters with which the next attempt is worth while
-    for block in chain(blocks, [None]):
-        final = block is None
-        text += decoder.decode(block or b"", final=final)
-        if len(text) < enough and not final:
-            continue
+    stream = _ObjectStream(name)
+    for block in blocks:
+        stream.text += decoder.decode(block)
+        if stream.is_worth_decoding:
+            yield stream.objects()
+    stream.text += decoder.decode(b"", final=True)
+    yield stream.objects(final=True)
+    stream.check_end()
+
+
+class _ObjectStream:
+    """Objects in `text`, one after another or in an array; what is decoded leaves it, and more may be added."""
+
+    def __init__(self, name: str) -> None:
+        self.text = ""
+        self._name = name
+        self._positions = RecordPositions()
+        self._line = 1  # of the first character of `text`
+        self._depth = 0  # of the brackets that are open there
+        self._enough = 0  # characters with which the next attempt is worth while
+
+    @property
+    def is_worth_decoding(self) -> bool:
+        """Whether there is enough text for another attempt."""
+        return len(self.text) >= self._enough
+
+    def objects(self, *, final: bool = False) -> Objects:
+        """Take the objects that are complete; `final`: no more text is added. Raises DataError."""
         objects = Objects([], [], [])
-        at = 0
-        while True:
-            between = _BETWEEN.match(text, at)
-            assert between is not None  # it matches nothing, too
-            line += between[0].count("\n")
-            depth += between[0].count("[") - between[0].count("]")
-            at = between.end()
-            if at == len(text):
-                break
+        text = self.text
+        at = self._after_separators(0)
+        while at < len(text):
             try:
                 value, end = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
                 if final or len(text) - at > VALUE_LIMIT:
-                    beginning = text[at : at + 80].partition("\n")[0]
-                    hint = "one object per line lets the others be read when one is damaged"
-                    where = position_text(name, positions.next(line))
-                    raise DataError(f"not JSON: {beginning}", where=where, hint=hint) from error
+                    raise self._not_json(at) from error
                 break  # the value may go on
             if isinstance(value, dict):
-                objects.positions.append(positions.next(line))
+                objects.positions.append(self._positions.next(self._line))
                 objects.values.append(value)
             elif end < len(text) or final:
                 why = f"not an object: {text[at:end][:80]}"
-                objects.rejects.append(Note(positions.next(line), BAD_ROW, why, DROPPED))
+                objects.rejects.append(Note(self._positions.next(self._line), BAD_ROW, why, DROPPED))
             else:
                 break  # a number may go on
-            line += text.count("\n", at, end)
-            at = end
-        text = text[at:]
-        enough = 2 * len(text)  # so that a long value takes time in proportion to its length
-        yield objects
-    if depth:
-        hint = "the file was cut short: fetch or write it again"
-        raise DataError("the array does not end", where=f"{name}:{line}", hint=hint)
+            self._line += text.count("\n", at, end)
+            at = self._after_separators(end)
+        self.text = text[at:]
+        self._enough = 2 * len(self.text)  # so that a long value takes time in proportion to its length
+        return objects
+
+    def _after_separators(self, at: int) -> int:
+        """Where the next value begins after blanks, commas and brackets, whose lines and depth are counted."""
+        between = _BETWEEN.match(self.text, at)
+        assert between is not None  # it matches nothing, too
+        separators = between[0]
+        self._line += separators.count("\n")
+        self._depth += separators.count("[") - separators.count("]")
+        return between.end()
+
+    def _not_json(self, at: int) -> DataError:
+        """The error for a value that cannot be decoded."""
+        beginning = self.text[at : at + 80].partition("\n")[0]
+        where = position_text(self._name, self._positions.next(self._line))
+        hint = "one object per line lets the others be read when one is damaged"
+        return DataError(f"not JSON: {beginning}", where=where, hint=hint)
+
+    def check_end(self) -> None:
+        """Raise DataError for an array that does not end."""
+        if self._depth:
+            hint = "the file was cut short: fetch or write it again"
+            raise DataError("the array does not end", where=f"{self._name}:{self._line}", hint=hint)
 
 
 def as_text(value: object) -> str:
