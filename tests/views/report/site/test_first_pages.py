@@ -1,0 +1,62 @@
+"""Highlights on the first page, and the rivals on a player's page."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tests.views.report.site.conftest import TOLD, run_of
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.report.book import BookSettings, make_book
+from ttt_cli.views.report.careers import rivals
+from ttt_cli.views.report.highlights import highlights
+from ttt_cli.views.report.record_page import find_records
+
+YEARS = 12
+MATCHES = [
+    ("c", 6, "b"),
+    ("d", 3, "b"),
+    ("e", 4, "b"),
+    ("f", 2, "c"),
+    ("g", 2, "d"),
+]  # a's opponents and their foe
+GAMES = [
+    (str(1900 + year), first, second, "1-0", "Masters", "", str(number))
+    for year in range(YEARS)
+    for opponent, games, foe in MATCHES
+    for number, (first, second) in enumerate([("a", opponent)] * games + [(foe, opponent)])
+]
+
+
+def test_every_highlight_is_a_first_record() -> None:
+    book = make_book(BookSettings(run_of(GAMES), Eligible(), "", 99))
+    records = find_records(book)
+    sentences = re.findall("<li>(.*?)(?=<li>|</ul>)", highlights(book, records))
+    kinds = ["reigns", "dominance", "uncrowned", "performances", "events", "unbeaten", "upsets", "rivalries"]
+    firsts = {kind: of_kind[0] for kind, of_kind in records.items() if of_kind}
+    told = [kind for kind in kinds if kind in firsts or (kind == "dominance" and book.dominant.leads)]
+    assert len(sentences) == len(told) + 1  # the last leads to all records
+    for kind, sentence in zip(told, sentences, strict=False):
+        if kind == "dominance":
+            lead = book.dominant.leads[0]
+            assert f">{lead.player}</a>: {lead.lead:.0f}" in sentence
+            assert f"in {lead.period}." in sentence
+        else:
+            name = firsts[kind].event if kind == "events" else firsts[kind].player
+            assert f">{name}</a>" in sentence
+    assert "dominance" in told
+    assert sentences[-1] == "<a href=records.html>All records</a>"
+
+
+def test_rivals_were_expected_to_score_most_against_the_player() -> None:
+    book = make_book(BookSettings(run_of(GAMES), Eligible(), "", 99))
+    player = book.people.number["a"]
+    sides = book.played.of(player)
+    lost = {}
+    for opponent in np.unique(sides.opponent).tolist():
+        against = sides.opponent == opponent
+        lost[book.people.rows[opponent].name] = float((1.0 - sides.expected[against]).sum())
+    names = [name for name, *_ in rivals(book, player)]
+    assert names == sorted(lost, key=lambda name: -lost[name])[:3]
+    assert rivals(make_book(BookSettings(run_of(TOLD[:2]), Eligible(), "", 9)), 0) == []
