@@ -74,7 +74,11 @@ def fitted_run(
             }
             fitted = registry.fit(model, timeline, resolved.params, solver, **options)
             bar.advance(1.0 - on_sweep.share)
-        further_notes = (*timeline.notes, *_career_notes(resolved.params, timeline))
+        further_notes = (
+            *timeline.notes,
+            *_career_notes(resolved.params, timeline),
+            *_doubt_notes(model.NAME, timeline),
+        )
         fitted = replace(fitted, notes=(*fitted.notes, *further_notes), state={})  # a run holds no state
         fitted = explain_covariates(fitted, timeline)
         if ready:
@@ -84,6 +88,13 @@ def fitted_run(
         with waiting(f"writing {output}"):
             write_run(output, games, timeline, fitted, resolved.config)
     return open_run(output)
+
+
+def _doubt_notes(system: str, timeline: Timeline) -> tuple[str, ...]:
+    """A note if records may be wrong, and the system does not know."""
+    if timeline.doubt is None or system == "ttt":
+        return ()
+    return (f"p_true counts for ttt only: {system} takes all records as right",)
 
 
 def _career_notes(params: object, timeline: Timeline) -> tuple[str, ...]:

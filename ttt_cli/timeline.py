@@ -56,6 +56,7 @@ class Timeline:
     | offset | (games,) | added to White's strength, Elo points; model points after `in_points` |
     | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
+    | doubt | (games,) | probability that the record of a game says nothing about skills; None: all are right |
     | victory_margin | (games,) | by how much the winner won, 0 of draws and where it is unknown; None: 0 |
     | births | (players,) | in years, NaN where they are unknown; None: all are |
     | race | (games,) | as in `Games`; None: no game is part of an order of finish |
@@ -87,6 +88,7 @@ class Timeline:
     joined: Mask | None = None
     category: CodedColumn[str] | None = None
     victory_margin: Array | None = None
+    doubt: Array | None = None
     members: Members | None = None
     race: Ids | None = None
     covariates: tuple[Covariate, ...] = ()
@@ -207,6 +209,7 @@ class Timeline:
             joined=None if self.joined is None else self.joined[games],
             category=None if self.category is None else texts_of_rows(self.category, games),
             victory_margin=None if self.victory_margin is None else self.victory_margin[games],
+            doubt=None if self.doubt is None else self.doubt[games],
             members=members,
             race=None if self.race is None else self.race[games],
             covariates=tuple(covariate.take(games) for covariate in self.covariates),
@@ -281,6 +284,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         joined=joined,
         category=games.category if games.category.codes.any() else None,
         victory_margin=games.victory_margin if games.victory_margin.any() else None,
+        doubt=1.0 - games.p_true if (games.p_true < 1.0).any() else None,
         members=members,
         race=games.race if games.race.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),

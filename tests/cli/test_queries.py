@@ -23,7 +23,7 @@ SAID = "a.ttt: 7 games 1857-1862\n"
 HEADERS = {
     "skills": "player,period,mean,sd,games",
     "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd,opponents",
-    "games": "period,date,white,black,result,weight,file,line,event,site,round,neutral,category,margin,source,"
+    "games": "period,date,white,black,result,weight,file,line,event,site,round,neutral,category,margin,source,p_true,"
     "p_win,p_draw,p_loss,expected",
     "people": "player",
     "events": "event,from,to,games,players,strength,winner,site",

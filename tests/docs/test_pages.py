@@ -166,9 +166,10 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         assert described == list(run.select(f"FROM run.main.{table} LIMIT 0")[0])
     headings = (
         "links, steps",
-        "game_texts, texts, spellings, neutral_games, victory_margins",
+        "game_texts, texts, spellings, neutral_games, victory_margins, doubtful_games",
         "covariates, game_covariates, covariate_texts, covariate_points",
         "people_fields, people",
+        "sources, game_sources",
     )
     for heading in headings:
         for table in heading.split(", "):
@@ -191,13 +192,17 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "skills players games spans evidence inputs file_traits dropped noticed problems meta game_rows names"
         " periods"
     )
-    joint = "links steps draws newcomers game_texts texts spellings neutral_games victory_margins"
+    joint = (
+        "links steps draws newcomers game_texts texts spellings neutral_games victory_margins doubtful_games"
+    )
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
+    of_sources = "sources game_sources"
     listed = {
         *described.split(),
         *joint.split(),
         *of_covariates.split(),
+        *of_sources.split(),
         *of_people.split(),
         *of_categories.split(", "),
     }

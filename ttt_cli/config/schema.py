@@ -90,6 +90,11 @@ def _check_margin(column: str) -> None:
         raise ValueError("a margin needs the name of a column, or score")
 
 
+def _check_p_true(column: str) -> None:
+    if not column.strip():
+        raise ValueError("p_true needs the name of a column, for instance p_true")
+
+
 def _check_source(column: str) -> None:
     if not column.strip():
         raise ValueError("a source needs the name of a column, or file")
@@ -260,6 +265,11 @@ class DataConfig(ConfigSection):
     )
     sources: dict[str, Annotated[float, Field(gt=0, le=1e9)]] = key(
         {}, "weights of the records of each data.source: {edo: 1, newspaper: 0.5}; of the others 1"
+    )
+    p_true: Annotated[str | None, _valid(_check_p_true)] = key(
+        None,
+        "column or tag with the probability that a record is right, above 0 and at most 1, for ttt; empty: 1; null: "
+        "not read",
     )
     missing: Literal["reference", "drop"] = key(
         "reference",

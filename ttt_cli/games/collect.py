@@ -251,6 +251,7 @@ def _as_dict(columns: RecordColumns, rejected: list[tuple[int, int]]) -> dict[st
     by_name["line"] = by_name["line"].astype(np.int64)
     zeros = np.zeros(len(lines), np.int64)
     values_of_rejected = {"line": lines, "reject_code": reject_codes, "weight": np.ones(len(lines))}
+    values_of_rejected["p_true"] = values_of_rejected["weight"]
     return {
         name: _with_inserted(column, positions, values_of_rejected.get(name, zeros))
         for name, column in by_name.items()

@@ -169,6 +169,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
         source_line=np.concatenate([old.source_line, new.source_line]),
         neutral=np.concatenate([old.neutral, new.neutral]),
         victory_margin=np.concatenate([old.victory_margin, new.victory_margin]),
+        p_true=np.concatenate([old.p_true, new.p_true]),
         white_team=_joined_numbers(old.white_team, new.white_team, n_old_teams),
         black_team=_joined_numbers(old.black_team, new.black_team, n_old_teams),
         race=_joined_numbers(old.race, new.race, np.int32(old.race.max(initial=0))),

@@ -44,6 +44,7 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "source_line": np.int64,
     "neutral": np.bool_,
     "victory_margin": np.float64,
+    "p_true": np.float64,
     "white_team": np.int32,
     "black_team": np.int32,
     "race": np.int32,
@@ -81,6 +82,7 @@ class GameColumns(NamedTuple):
     source_line: NDArray[np.int64]
     neutral: NDArray[np.bool_]
     victory_margin: NDArray[np.float64]
+    p_true: NDArray[np.float64]
     white_team: NDArray[np.int32]
     black_team: NDArray[np.int32]
     race: NDArray[np.int32]
@@ -105,6 +107,7 @@ class GameColumns(NamedTuple):
             source_line=self.source_line[rows],
             neutral=self.neutral[rows],
             victory_margin=self.victory_margin[rows],
+            p_true=self.p_true[rows],
             white_team=self.white_team[rows],
             black_team=self.black_team[rows],
             race=self.race[rows],
@@ -135,14 +138,14 @@ class Games:
     is less than a day. `white` and `black` index `players`, which is sorted and unique; `outcome` is White's: 0 loss,
     1 draw, 2 win. A game counts `weight` times; `offset` (Elo points) is added to White's strength, negative when
     White gave odds. On `neutral` ground (empty: none is) no side has an advantage. `victory_margin` (empty: none) is by
-    how much the winner won, 0 of draws and where it is unknown. `white_team` and `black_team` (empty: none) are
-    numbers of `teams`, 0 where the side is one player; else `white` or `black` is its first member. Rows with the same
-    `race` above 0 (empty: none) are neighbours in one order of finish. These may have stride 0 where all are equal.
-    `source_file` indexes `report.files`, `source_line` is the record's place there (see `reading.reports`). `event`,
-    `site` and `round` are texts as written. `category` is the kind of game, `source` where the record is from, empty
-    for none. `spellings` are sorted pairs of a player and another spelling. `covariates` are texts as written, too.
-    `people`: what is known of players.
-    The columns are in `storage`.
+    how much the winner won, 0 of draws and where it is unknown. `p_true` (empty: 1) is the probability that the record
+    is right. `white_team` and `black_team` (empty: none) are numbers of `teams`, 0 where the side is one player; else
+    `white` or `black` is its first member. Rows with the same `race` above 0 (empty: none) are neighbours in one order
+    of finish. These may have stride 0 where all are equal. `source_file` indexes `report.files`, `source_line` is the
+    record's place there (see `reading.reports`). `event`, `site` and `round` are texts as written. `category` is the
+    kind of game, `source` where the record is from, empty for none. `spellings` are sorted pairs of a player and
+    another spelling. `covariates` are texts as written, too. `people`: what is known of players. The columns are in
+    `storage`.
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -166,6 +169,7 @@ class Games:
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     victory_margin: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
+    p_true: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
     white_team: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
     black_team: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
     race: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
@@ -176,10 +180,10 @@ class Games:
 
     def __post_init__(self) -> None:
         n = len(self.date)
-        if not len(self.neutral):
-            object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
-        if not len(self.victory_margin):
-            object.__setattr__(self, "victory_margin", np.broadcast_to(np.float64(0.0), n))
+        usual = {"neutral": np.False_, "victory_margin": np.float64(0.0), "p_true": np.float64(1.0)}
+        for name, value in usual.items():
+            if not len(vars(self)[name]):
+                object.__setattr__(self, name, np.broadcast_to(value, n))
         for name in ("white_team", "black_team", "race"):
             if not len(vars(self)[name]):
                 object.__setattr__(self, name, none_of(n))
@@ -208,6 +212,7 @@ class Games:
         _require(np.all(np.isfinite(self.offset)), "offsets are finite")
         is_margin = (self.victory_margin >= 0) & np.isfinite(self.victory_margin)
         _require(np.all(is_margin), "margins of victory are at least 0 and finite")
+        _require(np.all((self.p_true > 0) & (self.p_true <= 1)), "p_true is above 0 and at most 1")
         _require(np.all(self.white != self.black), "nobody plays against himself")
         if len(self.teams) > 1 or self.white_team.any() or self.black_team.any():
             self._check_teams()
@@ -247,6 +252,7 @@ class Games:
             source_line=self.source_line,
             neutral=self.neutral,
             victory_margin=self.victory_margin,
+            p_true=self.p_true,
             white_team=self.white_team,
             black_team=self.black_team,
             race=self.race,
@@ -363,7 +369,7 @@ class Records:
     | tally | (distinct results, 3) | numbers of games that White lost, drew and won |
     | players | | all names united |
     | white, black | | indices of `players`, -1 where nobody is named |
-    | weight, offset, neutral, victory_margin, white_team, black_team, teams, race | | as in `Games` |
+    | weight, offset, neutral, victory_margin, p_true, white_team, black_team, teams, race | | as in `Games` |
     | computer | | whether a side is a program by its type or title |
     | moves | | a hash of the moves, 0 where they are not known |
     | reject_code | | 0 for a record that is used, else 1 + the index in DROP_REASONS |
@@ -399,6 +405,7 @@ class Records:
     offset: NDArray[np.float64]
     neutral: NDArray[np.bool_]
     victory_margin: NDArray[np.float64]
+    p_true: NDArray[np.float64]
     computer: NDArray[np.bool_]
     moves: NDArray[np.int64]
     reject_code: NDArray[np.int8]
@@ -500,6 +507,7 @@ def game_columns(records: Records) -> GameColumns:
         source_line=records.line[rows].astype(np.int64),
         neutral=rows_of_column(records.neutral, rows),
         victory_margin=rows_of_column(records.victory_margin, rows),
+        p_true=rows_of_column(records.p_true, rows),
         white_team=rows_of_column(records.white_team, rows),
         black_team=rows_of_column(records.black_team, rows),
         race=rows_of_column(records.race, rows).astype(np.int32, copy=False),

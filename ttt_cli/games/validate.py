@@ -27,6 +27,7 @@ from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note, pairs_in
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
+from ttt_cli.reading.covariates import P_TRUE
 from ttt_cli.reading.dates import day_words, parse_dates
 from ttt_cli.reading.members import joined_by_separator
 from ttt_cli.reading.results import (
@@ -39,6 +40,7 @@ from ttt_cli.reading.results import (
     parse_results,
     tally_of,
 )
+from ttt_cli.reading.values import probability_of
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.folding import fold
 
@@ -101,6 +103,7 @@ class RecordColumns:
     weight: Array
     offset: Array  # Elo points added to White's strength
     neutral: Mask
+    p_true: Array  # probability that it is right
     victory_margin: Array  # by how much a single game was won, 0 where it is drawn or nobody knows
     computer: Mask  # whether a side is a program by its type or title
     moves: Codes  # hashes of moves, 0 where there are none
@@ -136,6 +139,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     results = read_results(records, dictionaries, data.match_cap, findings)
     weights = read_numbers(records, "weights", _positive, reasons.BAD_WEIGHT, 1.0, findings)
     odds = read_odds(records, dictionaries, data.odds, names, findings)
+    p_true = read_numbers(records, P_TRUE, probability_of, reasons.BAD_P_TRUE, 1.0, findings)
     neutral = read_numbers(records, "neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0, findings)
     moves = records.moves if records.moves is not None and records.moves.any() else None
     if drops_unplayed(data):
@@ -175,6 +179,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         weight=_or_throughout(weight, np.float64(1.0), len(records)),
         offset=_or_throughout(odds.offset, np.float64(0.0), len(records)),
         neutral=_or_throughout(None if neutral is None else neutral != 0, np.False_, len(records)),
+        p_true=_or_throughout(p_true, np.float64(1.0), len(records)),
         victory_margin=_or_throughout(victory_margin, np.float64(0.0), len(records)),
         computer=_or_throughout(computer, np.False_, len(records)),
         moves=_or_throughout(moves, np.int64(0), len(records)),

@@ -18,6 +18,7 @@ from ttt_cli.fitted import by_player
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.gaussian.precision import Solver
 from ttt_cli.inference.links import UNKNOWN
+from ttt_cli.inference.model import NO_DOUBT
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.structures import Pairings, Rule
@@ -98,7 +99,10 @@ class PlayedGames:
 
     def rule_of(self, games: Places) -> Rule:
         """How some of the games were played."""
-        return self.rule._replace(margin=self.rule.margin[games], handicap=self.rule.handicap[games])
+        doubt = self.rule.doubt[games] if len(self.rule.doubt) else self.rule.doubt
+        return self.rule._replace(
+            margin=self.rule.margin[games], handicap=self.rule.handicap[games], doubt=doubt
+        )
 
     def stored_precision(self, pairs: Places) -> Array:
         """Precision that the run stores of pairs of nodes, (pairs,)."""
@@ -144,6 +148,7 @@ def played_games(run: Run) -> PlayedGames:
         handicap=_handicaps(run, timeline, advantage),
         lapse=params.get("lapse", 0.0),
         lapse_draws=params.get("lapse_draws", -1.0),
+        doubt=NO_DOUBT if timeline.doubt is None else timeline.doubt,
     )
     unknown = np.where(timeline.sides == UNKNOWN_SIDES, UNKNOWN, 0)
     return PlayedGames(

@@ -32,6 +32,7 @@ class MergedGames:
     | terms | | | covariates that count |
     | thresholds | | | margins of victory at which intervals begin, in increasing order |
     | interval | (games,) | | how wide a win was (`inference/victory.py`); none without thresholds |
+    | doubt | (games,) | | probability that the record says nothing about skills; none where all records are right |
 
     A win in an interval between two ends has the code of a draw. In `balance` games with unknown colours count with
     their whole weight if colours matter, else with 0; games on neutral ground count with 0. Columns of `handicap`: 0:
@@ -46,6 +47,7 @@ class MergedGames:
     terms: tuple[str, ...] = ()
     thresholds: tuple[int, ...] = ()
     interval: Intervals = field(default_factory=lambda: NO_INTERVALS)
+    doubt: Array = field(default_factory=lambda: np.empty(0))
 
     @property
     def balance_for_slopes(self) -> Array:
@@ -81,13 +83,15 @@ def merge_games(
 ) -> MergedGames:
     """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too.
 
-    Games with different values of the covariates `terms`, and in different intervals by the `thresholds` of margins of
-    victory, are different.
+    Games with different values of the covariates `terms`, with records that are right with different probabilities,
+    and in different intervals by the `thresholds` of margins of victory, are different.
     """
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
     sides = timeline.distinct_sides
     columns = timeline.covariate_columns(terms)
+    if timeline.doubt is not None:
+        columns = np.column_stack([columns, timeline.doubt])
     if thresholds:
         # The interval of a game is carried through the merging as a last covariate, since it changes its sign with the
         # sides and keeps games apart as one does; in the end it is taken out of the handicaps (`_without_interval`).
@@ -122,7 +126,11 @@ def merge_games(
     interval = NO_INTERVALS
     if thresholds:
         handicap, interval = _without_interval(handicap, distinct)
-    return MergedGames(pairs, balance, handicap, colours, terms, thresholds, interval)
+    doubt = np.empty(0)
+    if timeline.doubt is not None:
+        doubt = np.abs(handicap[:, -1])  # its sign is that of the sides
+        handicap = handicap[:, :-1]
+    return MergedGames(pairs, balance, handicap, colours, terms, thresholds, interval, doubt)
 
 
 class _Separated(NamedTuple):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from ttt_cli.inference.links import points_given
 from ttt_cli.inference.solver import LEAST_RATE
 from ttt_cli.inference.victory import NO_INTERVALS, Intervals, centres_given, ends_of, margins_for_kernels
@@ -28,6 +30,7 @@ class Offsets(NamedTuple):
 
 
 NO_OFFSETS: Final = Offsets()
+NO_DOUBT: Final = np.empty(0)  # of games whose records are all right
 NO_LAPSE: Final = -1.0  # in place of `Play.lapse_draws`, where chance decides no game by definition
 
 
@@ -61,8 +64,10 @@ class Play:
         """Whether every player has a draw margin."""
         return self.own_margin_sd > 0.0
 
-    def rule(self, margin: Array, handicap: Array, interval: Intervals = NO_INTERVALS) -> Rule:
-        """The rule of kernels, with the draw margins of games, and handicaps and intervals of `MergedGames`.
+    def rule(
+        self, margin: Array, handicap: Array, interval: Intervals = NO_INTERVALS, doubt: Array = NO_DOUBT
+    ) -> Rule:
+        """The rule of kernels, with the draw margins of games, and handicaps, intervals, doubts of `MergedGames`.
 
         With steps between margins of victory, kernels see a win in an interval between two ends as a draw around its
         centre: this sets the draw margin of the game to half of the interval, and adds the way from the centre to the
@@ -75,7 +80,7 @@ class Play:
             margin[:] = margins_for_kernels(interval, ends)
             centres = centres_given(interval, ends)
             points = points + centres if len(points) else centres
-        return Rule(self.noise, margin, self.margin, advantage, points, lapse, self.lapse_draws)
+        return Rule(self.noise, margin, self.margin, advantage, points, lapse, self.lapse_draws, doubt)
 
 
 class GamesGradient(NamedTuple):

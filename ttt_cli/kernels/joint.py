@@ -22,7 +22,7 @@ from ttt_cli.kernels.ep.ttt_d import (
     gaussian_site,
     has_one_peak,
 )
-from ttt_cli.kernels.outcomes import UNKNOWN, handicap_of
+from ttt_cli.kernels.outcomes import UNKNOWN, handicap_of, lapse_of
 
 REPEATS = 50  # of a site that equal games share, at most
 SETTLED = 1e-10  # relative change of its precision
@@ -70,7 +70,7 @@ def _skill_agreed(g, games, rule, cavity, copies, site):
         v, w = moments(g, mean + handicap, scale, rule, outcome)
         shrink = w * scale * scale
         if shrink < 0.0:
-            if rule.lapse == 0.0:  # two peaks, of unknown colours
+            if lapse_of(g, rule) == 0.0:  # two peaks, of unknown colours
                 return False
             shrink = max(shrink, -cavity_precision * MOST_TAKEN)
         inflation = 1.0 / (1.0 - shrink / cavity_precision)

@@ -287,6 +287,14 @@ def base_rate(outcome: int, draws: float) -> float:
 
 
 @inner
+def lapse_of(g, rule):
+    """Probability that game g says nothing about skills: chance decided it, or its record is wrong."""
+    if len(rule.doubt) == 0:
+        return rule.lapse
+    return 1.0 - (1.0 - rule.lapse) * (1.0 - rule.doubt[g])
+
+
+@inner
 def decided_by_skill(log_p: float, lapse: float, base: float) -> float:
     """Posterior probability that chance did not decide a game with this outcome.
 

@@ -72,10 +72,16 @@ def find_covariates(
 
 CATEGORY_WRITTEN: Final = "category_written"  # our name of the column of categories
 SOURCE: Final = "source"  # our name of the column of sources
+P_TRUE: Final = "p_true"  # our name of the column of the probabilities that records are right
 VICTORY_MARGIN: Final = "victory_margin"  # our name of the column of margins of victory
 
 
-_KEYS: Final = {CATEGORY_WRITTEN: "data.category", SOURCE: "data.source", VICTORY_MARGIN: "data.margin"}
+_KEYS: Final = {
+    CATEGORY_WRITTEN: "data.category",
+    SOURCE: "data.source",
+    P_TRUE: "data.p_true",
+    VICTORY_MARGIN: "data.margin",
+}
 
 
 def find_single(single: Mapping[str, str], header: Sequence[str], file: str) -> dict[str, int]:
@@ -102,6 +108,8 @@ def single_columns(data: DataConfig) -> dict[str, str]:
         columns[CATEGORY_WRITTEN] = data.category_column
     if data.source_column is not None:
         columns[SOURCE] = data.source_column
+    if data.p_true is not None:
+        columns[P_TRUE] = data.p_true
     if data.margin_column is not None:
         columns[VICTORY_MARGIN] = data.margin_column
     return columns

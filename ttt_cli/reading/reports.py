@@ -28,6 +28,7 @@ BAD_SCORE: Final = "bad match score"
 BAD_WEIGHT: Final = "bad weight"
 UNKNOWN_ODDS: Final = "unknown odds"
 BAD_NEUTRAL: Final = "bad neutral"
+BAD_P_TRUE: Final = "bad probability"
 NO_COVARIATE: Final = "missing covariate"
 STATUS: Final = "status"
 TEAM: Final = "team"
@@ -44,7 +45,17 @@ FEW_GAMES: Final = "too few games"
 OTHER_GROUP: Final = "outside the largest group"
 DROP_REASONS: Final = (
     *(BAD_ROW, AMBIGUOUS_TAGS, TOO_LONG, NO_PLAYER, UNNAMED_PLAYER, SAME_PLAYER, NO_DATE, BAD_DATE),
-    *(NO_RESULT, FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, BAD_NEUTRAL, NO_COVARIATE),
+    *(
+        NO_RESULT,
+        FORFEIT,
+        UNKNOWN_RESULT,
+        BAD_SCORE,
+        BAD_WEIGHT,
+        UNKNOWN_ODDS,
+        BAD_NEUTRAL,
+        BAD_P_TRUE,
+        NO_COVARIATE,
+    ),
     *(STATUS, TEAM, ENGINE, OTHER_YEARS, OTHER_PLAYERS, OTHER_EVENT, EXCLUDED_EVENT, *EVENT_SETS),
     *(DUPLICATE, FEW_GAMES, OTHER_GROUP),
 )

@@ -25,3 +25,9 @@ def number_of(text: str) -> float:
     except ValueError:
         return math.nan
     return number if math.isfinite(number) else math.nan
+
+
+def probability_of(text: str) -> float:
+    """A probability above 0, 1 where nothing is written, else NaN."""
+    number = number_of(text) if text else 1.0
+    return number if 0.0 < number <= 1.0 else math.nan

@@ -212,7 +212,8 @@ _RULES: Final = {
     "texts": "bool_and(id = rowid)",
     "game_texts": "count(*) = {meta.games}",
     **dict.fromkeys(
-        ("neutral_games", "victory_margins", "covariate_points"), 'count(DISTINCT "row") = count(*)'
+        ("neutral_games", "victory_margins", "covariate_points", "doubtful_games"),
+        'count(DISTINCT "row") = count(*)',
     ),
     **dict.fromkeys(
         ("covariates", "covariate_texts", "people_fields", "categories", "sources"), "bool_and(id = rowid)"

@@ -73,6 +73,8 @@ def fill(
         tables |= people_columns(games.people)
     if games.source.codes.any():
         tables |= source_columns(games.source)
+    doubtful = np.flatnonzero(games.p_true < 1.0)
+    tables["doubtful_games"] = {"row": doubtful, "p_true": games.p_true[doubtful]}
     if games.victory_margin.any():
         rows = np.flatnonzero(games.victory_margin)
         tables["victory_margins"] = {"row": rows, "margin": games.victory_margin[rows]}
@@ -485,6 +487,7 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         teams=_rebuild_teams(run),
         neutral=neutral,
         victory_margin=_rebuild_victory_margins(run, len(neutral)),
+        p_true=_rebuild_p_true(run, len(neutral)),
         category=_rebuild_texts(run, len(neutral), "categories", "category"),
         source=_rebuild_texts(run, len(neutral), "sources", "source"),
         covariates=rebuild_covariates(run, len(neutral)),
@@ -493,6 +496,16 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
         report=_rebuild_report(run),
     )
+
+
+def _rebuild_p_true(run: _Reader, games: int) -> Array:
+    """The probabilities that the records of so many games are right; none where all are."""
+    doubtful = run.arrays('SELECT "row", p_true FROM doubtful_games')
+    if not len(doubtful["row"]):
+        return np.empty(0)
+    p_true = np.ones(games)
+    p_true[doubtful["row"]] = doubtful["p_true"]
+    return p_true
 
 
 def _rebuild_victory_margins(run: _Reader, games: int) -> Array:

@@ -136,6 +136,7 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "texts": "id ID, text TEXT",
         "spellings": "player TEXT, spelling TEXT",
         "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
+        "doubtful_games": "row GAME, p_true AMOUNT",  # the probability that a record is right, where it may be wrong
         "victory_margins": "row GAME, margin AMOUNT",  # by how much games were won, where that is known
         # Covariates; their values as written, all games of the first covariate, then those of the next: of the game or
         # a difference, and of each side; and what they add to the strength of White
@@ -176,6 +177,7 @@ ADDED: Final = (
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
     frozenset({"people_fields", "people"}),
     frozenset({"victory_margins"}),
+    frozenset({"doubtful_games"}),
     frozenset({"sources", "game_sources"}),
     frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
     frozenset({"team_members", "game_sides"}),
@@ -219,12 +221,14 @@ SELECT periods.period, period_number,
        white_id, black_id, neutral_games."row" IS NOT NULL AS neutral,
        coalesce(covariate_points.points, 0) AS covariate_points, coalesce(of_game.name, '') AS category,
        coalesce(victory_margins.margin, 0) AS margin, coalesce(of_source.name, '') AS source,
+       coalesce(doubtful_games.p_true, 1) AS p_true,
        coalesce(game_sides.race, 0) AS race, game_rows.rowid AS game
 FROM {game_rows} AS game_rows JOIN {periods} AS periods USING (period_number)
 JOIN {names} AS white ON white.id = white_id JOIN {names} AS black ON black.id = black_id
 LEFT JOIN {inputs} AS inputs ON inputs.rowid = file_number
 LEFT JOIN {neutral_games} AS neutral_games ON neutral_games."row" = game_rows.rowid
 LEFT JOIN {victory_margins} AS victory_margins ON victory_margins."row" = game_rows.rowid
+LEFT JOIN {doubtful_games} AS doubtful_games ON doubtful_games."row" = game_rows.rowid
 LEFT JOIN {covariate_points} AS covariate_points ON covariate_points."row" = game_rows.rowid
 LEFT JOIN {game_texts} AS game_texts ON game_texts.rowid = game_rows.rowid
 LEFT JOIN {texts} AS of_event ON of_event.id = game_texts.event
@@ -304,7 +308,7 @@ PUBLIC: Final[dict[str, str]] = {
     "skills": "SELECT * EXCLUDE (period_number) FROM skills",
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
     "games": f"SELECT period, date, white, black, result, weight, file, line, {', '.join(TEXT_COLUMNS)}, neutral, "
-    "category, margin, source FROM games",
+    "category, margin, source, p_true FROM games",
 }
 ALIASES: Final = "aliases"  # the kind of input that is the alias file
 PEOPLE: Final = "people"  # the kind of input that is the file of people

@@ -69,6 +69,7 @@ class SliceInput:
     | chains | | | its variables; -1 for no neighbour in any slice |
     | games, handicap | | | as in `MergedGames` |
     | balance, interval | (games,) | | the same; balance in games; none without covariates or margins of victory |
+    | doubt | (games,) | | the same; none where all records are right |
     | game_start | (periods + 1,) | | the first game of each period, and the end of the last, before equal games were |
     | | | | merged: by these numbers a slice is divided; `games.start` is after |
     | widest | (variables,) | points^2 | prior variance of each, without any game |
@@ -94,6 +95,7 @@ class SliceInput:
     newcomers: NewcomersInput | None = None
     links: LinkedGames | None = None
     interval: Intervals = field(default_factory=lambda: NO_INTERVALS)
+    doubt: Array = field(default_factory=lambda: np.empty(0))
 
 
 class Piece(NamedTuple):
@@ -198,6 +200,7 @@ def one_slice(timeline: Timeline, steps: PriorSteps, period_year: Ids, merged: M
         widest=steps.widest.ravel(),
         segments=NO_SEGMENTS,
         interval=merged.interval,
+        doubt=merged.doubt,
     )
 
 
@@ -329,6 +332,7 @@ class Cutter:
             guess=None if self._guess is None else _flat(self._guess[:, bounds.nodes]),
             newcomers=self._newcomers_of(bounds, ends),
             interval=games.merged.interval,
+            doubt=games.merged.doubt,
         )
         timeline.storage.release()
         return Piece(slice_input, ends.players)

@@ -119,6 +119,7 @@ class PairGames:
     | play | | | how they are played, offsets aside |
     | handicap | (games, 2 + terms) | | as in `MergedGames` |
     | balance, interval | (games,) | | as in `MergedGames`; none without covariates or margins of victory |
+    | doubt | (games,) | | as in `MergedGames` |
     | rule | | points | how they are played, as kernels take it |
     | sites | | | their sites, and those that keep margins positive |
     | coupling | (games,) | 1/points^2 | precision of each difference, times the weight; none with own margins |
@@ -130,6 +131,7 @@ class PairGames:
     handicap: Array
     balance: Array
     interval: Intervals
+    doubt: Array
     rule: Rule
     sites: Sites
     coupling: Array
@@ -149,7 +151,9 @@ class PairGames:
         """Set White's advantage, points per unit of covariates, the share of lapses, and steps between wins."""
         self.steps = offsets.steps
         # with margins of victory `rule` fills the draw margins anew
-        self.rule = replace(self.play, offsets=offsets).rule(self.rule.margin, self.handicap, self.interval)
+        self.rule = replace(self.play, offsets=offsets).rule(
+            self.rule.margin, self.handicap, self.interval, self.doubt
+        )
 
     def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
         """Pass through a part."""
@@ -201,6 +205,7 @@ def pair_games(
     handicap: Array,
     balance: Array,
     interval: Intervals,
+    doubt: Array,
     play: Play,
     nodes: int,
     storage: ArrayStorage,
@@ -216,5 +221,6 @@ def pair_games(
         positivity=storage.zeros("positivity", (nodes if own_margins else 0, 2), np.float64),
     )
     coupling = storage.zeros("coupling", (0 if own_margins else games,), np.float64)
-    rule = play.rule(margin, handicap)  # intervals need steps between wins, which come with the offsets
-    return PairGames(pairings, play, handicap, balance, interval, rule, sites, coupling)
+    # intervals need steps between wins, which come with the offsets
+    rule = play.rule(margin, handicap, doubt=doubt)
+    return PairGames(pairings, play, handicap, balance, interval, doubt, rule, sites, coupling)

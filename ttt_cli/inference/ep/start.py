@@ -112,6 +112,8 @@ def _digest(
     ]  # fmt: skip
     if terms:
         columns += [array for covariate in timeline.covariates for array in covariate.arrays]
+    if timeline.doubt is not None:
+        columns.append(timeline.doubt)
     if thresholds and timeline.victory_margin is not None:
         columns.append(timeline.victory_margin)
     for column in columns:

@@ -214,7 +214,8 @@ def make_state(
         balance = stored("balance", balance)
     nodes = int(chains.node_start[-1])
     interval = slice_input.interval
-    pairs = pair_games(pairings, slice_input.handicap, balance, interval, play, nodes, storage)
+    doubt = slice_input.doubt
+    pairs = pair_games(pairings, slice_input.handicap, balance, interval, doubt, play, nodes, storage)
     links = None
     if slice_input.links:
         links = link_games(slice_input, slice_input.links, play)

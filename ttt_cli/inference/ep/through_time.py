@@ -219,7 +219,7 @@ class ThroughTime:
         resolved = {**params, **points, "white_advantage": offsets.advantage, **dict(steps)}
         if LAPSE in resolved:
             resolved[LAPSE] = offsets.lapse
-        if offsets.lapse:
+        if offsets.lapse or self.timeline.doubt is not None:
             resolved[LAPSE_DRAWS] = self.play.lapse_draws
         return resolved
 
@@ -275,6 +275,8 @@ class ThroughTime:
                 "offsets of categories are not fitted with --memory or on a cluster yet",
                 hint="leave out solver.memory and solver.cluster, or model.offsets",
             )
+        if self.timeline.doubt is not None:
+            self._check_doubt()
         if self.category_offsets and self.params.given_lapse != 0.0:
             raise ConfigError(
                 "games that chance decides are not fitted with offsets of categories yet",
@@ -296,6 +298,15 @@ class ThroughTime:
             fits = _sliced_fits(self, placement, options, start, make_fit, rates)
         with fits as fits_of_games:
             return self._fit_with_offsets(FitsOverNothing(self, fits_of_games, empty_evidence), start, solver)
+
+    def _check_doubt(self) -> None:
+        """Raise ConfigError for what cannot be fitted with doubtful records."""
+        if self.play.own_margins or self.category_offsets or self.steps or self.timeline.members is not None:
+            raise ConfigError(
+                "doubtful records (p_true) are fitted by ttt only, without teams, orders of finish, offsets of "
+                "categories and margins of victory",
+                hint="leave out data.p_true: then all records are right",
+            )
 
     def _check_sums(self, placement: Placement | None) -> None:
         """Raise ConfigError for what cannot be fitted with teams and orders of finish."""

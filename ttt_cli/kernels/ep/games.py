@@ -15,6 +15,7 @@ from ttt_cli.kernels.outcomes import (
     base_rate,
     decided_by_skill,
     first_share,
+    lapse_of,
     lapse_slope,
     log_average,
     win_moments,
@@ -186,8 +187,10 @@ def sum_gradient(of_game, variance, games, balance, rule, cavity, by_margin, by_
         by_skill = 1.0
         if rule.lapse_draws >= 0.0:
             base = base_rate(games.code[g], rule.lapse_draws)
-            by_skill = decided_by_skill(log_p, rule.lapse, base)
-            by_lapse += games.weight[g] * lapse_slope(log_p, rule.lapse, base)
+            lapse = lapse_of(g, rule)
+            by_skill = decided_by_skill(log_p, lapse, base)
+            right = (1.0 - lapse) / (1.0 - rule.lapse)  # the probability that its record is right
+            by_lapse += games.weight[g] * right * lapse_slope(log_p, lapse, base)
         for sign, p, slopes in ((1.0, share, as_known), (-1.0, 1.0 - share, turned)):
             if p > 0.0:
                 _, noise, margin, slope = slopes

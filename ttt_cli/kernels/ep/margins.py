@@ -14,6 +14,7 @@ from ttt_cli.kernels.outcomes import (
     draw_log_normaliser,
     first_share,
     handicap_of,
+    lapse_of,
     log_average,
     log_with_lapse,
     mills,
@@ -106,7 +107,12 @@ def margin_information(
         scale = 1.0 / math.sqrt(rule.noise + variance)
         t = (difference + handicap_of(g, rule.handicap)) * scale
         scored = _margin_information(
-            t, rule.advantage * scale, rule.margin[g] * scale, games.code[g], rule.lapse, rule.lapse_draws
+            t,
+            rule.advantage * scale,
+            rule.margin[g] * scale,
+            games.code[g],
+            lapse_of(g, rule),
+            rule.lapse_draws,
         )
         score[g] = games.weight[g] * scored[0]
         information[g] = games.weight[g] * scored[1]

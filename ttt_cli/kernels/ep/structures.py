@@ -88,7 +88,8 @@ class Rule(NamedTuple):
     (games,) what is added to the first player's skill besides, or (0,) where no game has any.
 
     `lapse`: the share of games that chance decides, of which a share `lapse_draws` is drawn, below 0 where `lapse` is
-    no parameter.
+    no parameter. `doubt` (games,): the probability that a record says nothing about skills, or (0,) where none is
+    doubtful; such a record is as one of a game that chance decided.
     """
 
     noise: float
@@ -98,6 +99,7 @@ class Rule(NamedTuple):
     handicap: Vector
     lapse: float
     lapse_draws: float
+    doubt: Vector
 
 
 class Messages(NamedTuple):

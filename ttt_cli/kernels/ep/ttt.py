@@ -21,6 +21,7 @@ from ttt_cli.kernels.outcomes import (
     game_log_normaliser,
     game_moments,
     handicap_of,
+    lapse_of,
     log_with_lapse,
     outcome_log_normaliser,
     outcome_moments,
@@ -35,9 +36,10 @@ def moments(g, difference, scale, rule, outcome):
     advantage = rule.advantage * scale
     margin = rule.margin[g] * scale
     v, w = game_moments(t, advantage, margin, outcome)
-    if rule.lapse != 0.0:
+    lapse = lapse_of(g, rule)
+    if lapse != 0.0:
         log_p = game_log_normaliser(t, advantage, margin, outcome)
-        return with_lapse(v, w, log_p, rule.lapse, base_rate(outcome, rule.lapse_draws))
+        return with_lapse(v, w, log_p, lapse, base_rate(outcome, rule.lapse_draws))
     return v, w
 
 
@@ -59,7 +61,7 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     shift = v * scale
     shrink = w * scale * scale
     if shrink < 0.0:
-        if rule.lapse == 0.0:  # two peaks of unknown colours: no Gaussian site stands for them
+        if lapse_of(g, rule) == 0.0:  # two peaks of unknown colours: no Gaussian site stands for them
             return -1.0, 0.0
         shrink = 0.0  # a surprise: the site has the right mean, and takes no precision away
     left_i = 1.0 - var_i * shrink
@@ -127,8 +129,9 @@ def log_probability(g, games, rule, difference, variance):
     scale = 1.0 / math.sqrt(rule.noise + variance)
     outcome = games.code[g]
     log_p = game_log_normaliser(mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
-    if rule.lapse != 0.0:
-        return log_with_lapse(log_p, rule.lapse, base_rate(outcome, rule.lapse_draws))
+    lapse = lapse_of(g, rule)
+    if lapse != 0.0:
+        return log_with_lapse(log_p, lapse, base_rate(outcome, rule.lapse_draws))
     return log_p
 
 
