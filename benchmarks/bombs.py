@@ -80,7 +80,14 @@ PACKERS: dict[str, Callable[[], Any]] = {
 }
 TARRED = "gzip", "bzip2", "xz", "zstd"
 ZIPPED = "zip-8", "zip-12", "zip-14"
-PACKINGS = (*PACKERS, "xz-wide", *ZIPPED, *(f"tar-{one}" for one in TARRED), "bzip2-twice-in-tar", "plain")
+PACKINGS = (
+    *PACKERS,
+    "xz-wide",
+    *ZIPPED,
+    *(f"tar-{one}" for one in TARRED),
+    "bzip2-twice-in-tar",
+    "plain",
+)
 
 
 def packed(packing: str, name: str, pieces: Iterator[bytes]) -> bytes:
@@ -129,7 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def defused(folder: Path, packing: str, name: str, size: int, most: int) -> bool:
     """Whether a bomb does no harm."""
     path = folder / (
-        name + (".zip" if packing.startswith("zip") else "" if packing == "plain" else f".{packing}")
+        name
+        + (".zip" if packing.startswith("zip") else "" if packing == "plain" else f".{packing}")
     )
     path.write_bytes(packed(packing, name, content_of(name, size << 20)))
     command = [sys.executable, "-m", "ttt_cli", "games", str(path), "-q"]
@@ -139,7 +147,11 @@ def defused(folder: Path, packing: str, name: str, size: int, most: int) -> bool
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         message = (
-            said.read().decode(errors="replace").replace(str(folder) + "/", "").strip().split("\n")[0][:110]
+            said.read()
+            .decode(errors="replace")
+            .replace(str(folder) + "/", "")
+            .strip()
+            .split("\n")[0][:110]
         )
     peak = usage.ru_maxrss // 1024
     fine = peak <= most and process.returncode in (0, 2, 3) and "nexpected" not in message

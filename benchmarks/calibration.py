@@ -59,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for density in options.density:
             begun = time.perf_counter()
             seeds = range(options.seed, options.seed + options.histories)
-            histories = [take_history(plan.changed(seed=seed), density, options.apart) for seed in seeds]
+            histories = [
+                take_history(plan.changed(seed=seed), density, options.apart) for seed in seeds
+            ]
             rows = [cells for quantity in QUANTITIES for cells in report(histories, quantity)]
             print(f"\n{markdown(HEADER, rows)}\n\n{time.perf_counter() - begun:.1f} s", flush=True)
 
@@ -71,7 +73,8 @@ def take_history(plan: Plan, density: float, apart: int) -> History:
     timeline = build_timeline(simulated.games())
     params = ttt.Params(beta=plan.beta, tau=plan.tau, draw_margin=plan.margin)
     fits: dict[str, Fit] = {
-        kind: ttt.fit(timeline, params, SolverConfig(tol=1e-3, posterior=kind)) for kind in POSTERIORS
+        kind: ttt.fit(timeline, params, SolverConfig(tol=1e-3, posterior=kind))
+        for kind in POSTERIORS
     }
     if not all(fit.status.converged for fit in fits.values()):
         raise SystemExit(f"seed {plan.seed}: not converged")
@@ -79,12 +82,20 @@ def take_history(plan: Plan, density: float, apart: int) -> History:
     some = one_per_player(timeline, rng)
     pairs = one_pair_per_period(timeline, rng), pairs_across(timeline, apart, rng)
     weights = [contrasts(timeline.n_nodes, some)]
-    weights += [contrasts(timeline.n_nodes, one) - contrasts(timeline.n_nodes, other) for one, other in pairs]
-    joint = ttt.through_time(timeline, params, fits["joint"].params["draw_margin"]).posterior(fits["joint"])
+    weights += [
+        contrasts(timeline.n_nodes, one) - contrasts(timeline.n_nodes, other)
+        for one, other in pairs
+    ]
+    joint = ttt.through_time(timeline, params, fits["joint"].params["draw_margin"]).posterior(
+        fits["joint"]
+    )
     assert isinstance(joint, JointInference)
     errors = {}
     for quantity, c in zip(QUANTITIES, weights, strict=True):
-        sds = {"factorised": np.sqrt(fits["factorised"].sd ** 2 @ c**2), "joint": joint.deviations(c)}
+        sds = {
+            "factorised": np.sqrt(fits["factorised"].sd ** 2 @ c**2),
+            "joint": joint.deviations(c),
+        }
         errors[quantity] = {kind: ((truth - fit.mean) @ c, sds[kind]) for kind, fit in fits.items()}
     return History(2.0 * timeline.n_games / timeline.n_nodes, timeline.n_nodes, errors)
 
@@ -118,7 +129,9 @@ def pairs_across(timeline: Timeline, apart: int, rng: np.random.Generator) -> tu
     found = []
     for early in np.flatnonzero(later.any(axis=0)):
         ends = early, rng.choice(np.flatnonzero(later[:, early]))
-        one, other = (rng.integers(timeline.node_start[end], timeline.node_start[end + 1]) for end in ends)
+        one, other = (
+            rng.integers(timeline.node_start[end], timeline.node_start[end + 1]) for end in ends
+        )
         if timeline.node_player[one] != timeline.node_player[other]:
             found.append((one, other))
     one, other = np.array(found, np.intp).reshape(-1, 2).T
@@ -149,7 +162,9 @@ def report(histories: Sequence[History], quantity: str) -> Iterator[tuple[str, .
         scores = [error / sd for error, sd in (one[kind] for one in errors) if len(error)]
         z = np.concatenate(scores)
         spread = np.sqrt(np.mean(z**2))
-        doubt = np.std([np.mean(score**2) for score in scores]) / np.sqrt(len(scores)) / (2.0 * spread)
+        doubt = (
+            np.std([np.mean(score**2) for score in scores]) / np.sqrt(len(scores)) / (2.0 * spread)
+        )
         test = kstest(ndtr([score[len(score) // 2] for score in scores]), "uniform")
         ranks = np.histogram(ndtr(z), bins=BINS, range=(0.0, 1.0))[0] / len(z)
         yield (

@@ -22,16 +22,33 @@ def main() -> None:
             for words in (["--jobs", "2"], ["--cluster", "local:2"]):
                 copy = Path(folder) / f"{number}{words[0]}.ttt"
                 shutil.copy(options.run, copy)
-                show(["evidence", "--grid", options.grid, "-r", str(copy), "-q", "-o", os.devnull, *words])
+                show(
+                    [
+                        "evidence",
+                        "--grid",
+                        options.grid,
+                        "-r",
+                        str(copy),
+                        "-q",
+                        "-o",
+                        os.devnull,
+                        *words,
+                    ]
+                )
 
 
 def show(words: list[str]) -> None:
     """Run a command with all that it starts, and print its time."""
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    os.waitpid(os.posix_spawn(sys.executable, [sys.executable, "-m", "ttt_cli", *words], os.environ), 0)
+    os.waitpid(
+        os.posix_spawn(sys.executable, [sys.executable, "-m", "ttt_cli", *words], os.environ), 0
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"{' '.join(words[-2:]):20} {time.perf_counter() - began:7.1f} s {cpu:7.1f} cpu-s", flush=True)
+    print(
+        f"{' '.join(words[-2:]):20} {time.perf_counter() - began:7.1f} s {cpu:7.1f} cpu-s",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ KEYS = ["year", "player"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = options_of(__doc__, arguments, games_=Path, published_=Path, configs_={"nargs": "*"}, least=10)
+    options = options_of(
+        __doc__, arguments, games_=Path, published_=Path, configs_={"nargs": "*"}, least=10
+    )
     timeline = build_timeline(read_games(options.games))
     published = read_published(options.published)
     rows = []
@@ -47,12 +49,17 @@ def ratings_of(timeline: Timeline, config: str, least: int) -> pd.DataFrame:
 
 
 def median_correlation(
-    ours: pd.DataFrame, theirs: pd.DataFrame, least: int, method: Literal["pearson", "spearman"] = "pearson"
+    ours: pd.DataFrame,
+    theirs: pd.DataFrame,
+    least: int,
+    method: Literal["pearson", "spearman"] = "pearson",
 ) -> str:
     """The median over years of the correlation, 0 where one side does not vary, and how many years there are."""
     both = ours.merge(theirs, on=KEYS)
     years = [year for _, year in both.groupby("year") if len(year) >= least]
-    found = pd.Series([year["rating_x"].corr(year["rating_y"], method) for year in years], dtype=float)
+    found = pd.Series(
+        [year["rating_x"].corr(year["rating_y"], method) for year in years], dtype=float
+    )
     return f"{found.fillna(0.0).median():.3f} ({len(years)})" if years else ""
 
 

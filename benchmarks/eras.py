@@ -78,7 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _cells(run: Run, published: Mapping[str, pd.DataFrame], first: int) -> Iterator[list[str]]:
     """The cells of a choice in all tables."""
-    limits = eligible(run, min_games=20, min_opponents=3, max_sd=np.inf)  # the same players whatever the sds
+    limits = eligible(
+        run, min_games=20, min_opponents=3, max_sd=np.inf
+    )  # the same players whatever the sds
     ranked = pd.DataFrame(run.arrays(limits.skills(run))).sort_values("mean", ascending=False)
     of_year = dict(iter(ranked.groupby("period_number")))
     evidence = "" if run.meta.log_evidence is None else f"{run.meta.log_evidence:,.0f}"
@@ -90,9 +92,9 @@ def _cells(run: Run, published: Mapping[str, pd.DataFrame], first: int) -> Itera
     yield [_surname(name) for name in late["player"].head(10)]
     yield [_lead(name, of_year.get(year, ranked[:0])) for name, year in PLAYERS.items()]
     columns = {"period_number": "year", "mean": "rating"}
-    ours = run.query("SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST]).rename(
-        columns=columns
-    )
+    ours = run.query(
+        "SELECT period_number, player, mean FROM nodes WHERE games >= ?", [LEAST]
+    ).rename(columns=columns)
     yield [median_correlation(ours, theirs, LEAST, "spearman") for theirs in published.values()]
 
 
@@ -101,7 +103,9 @@ def _peak(name: str, counted: pd.DataFrame) -> str:
     peaks = counted.drop_duplicates("player")
     found = zip(peaks["player"], peaks["mean"], peaks["period_number"], strict=True)
     ranks = enumerate(found, 1)
-    return "".join(f"{mean:.0f} ({year}), {rank}." for rank, (player, mean, year) in ranks if player == name)
+    return "".join(
+        f"{mean:.0f} ({year}), {rank}." for rank, (player, mean, year) in ranks if player == name
+    )
 
 
 def _lead(name: str, year: pd.DataFrame) -> str:

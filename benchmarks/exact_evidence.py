@@ -25,7 +25,9 @@ AT_ONCE = 200  # samples
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = options_of(__doc__, arguments, file_=str, beta=480.0, tau=60.0, samples=20_000, seed=0)
+    options = options_of(
+        __doc__, arguments, file_=str, beta=480.0, tau=60.0, samples=20_000, seed=0
+    )
     timeline = build_timeline(read_games(options.file))
     params = ttt.Params(beta=options.beta, tau=options.tau)
     kinds: tuple[Literal["factorised", "joint"], ...] = ("factorised", "joint")
@@ -49,14 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def log_weights(
-    timeline: Timeline, params: dict[str, float], posterior: JointInference, rng: np.random.Generator
+    timeline: Timeline,
+    params: dict[str, float],
+    posterior: JointInference,
+    rng: np.random.Generator,
 ) -> Array:
     """Of so many samples at once, (AT_ONCE,)."""
     factor, b, _ = posterior.factor()
     z = rng.standard_normal((timeline.n_nodes, AT_ONCE))
     x = factor.solve(b)[:, None] + factor.solve(z, forward=False)
     first = timeline.previous < 0
-    precision = 1.0 / np.where(first, params["prior_sd"] ** 2, params["tau"] ** 2 * timeline.gap_years)
+    precision = 1.0 / np.where(
+        first, params["prior_sd"] ** 2, params["tau"] ** 2 * timeline.gap_years
+    )
     step = x - np.where(first[:, None], 0.0, x[timeline.previous])
     log_prior = 0.5 * (np.log(precision).sum() - precision @ step**2)
     log_proposal = 0.5 * (factor.log_determinant - (z**2).sum(axis=0))

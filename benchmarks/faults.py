@@ -36,7 +36,9 @@ def main() -> int:
 def strike_all(harness: Harness, cases: int) -> int:
     """Cases shared out over commands and faults, as evenly as there are calls. Gives how many went wrong."""
     calls = {(c, f): harness.count(c, f) for c in COMMANDS for f in FAULTS}
-    share = next((n for n in range(1, cases + 1) if sum(min(n, k) for k in calls.values()) >= cases), cases)
+    share = next(
+        (n for n in range(1, cases + 1) if sum(min(n, k) for k in calls.values()) >= cases), cases
+    )
     total = failed = 0
     print("command  fault       calls  cases  wrong  lost")
     for (command, fault), count in calls.items():
@@ -44,7 +46,8 @@ def strike_all(harness: Harness, cases: int) -> int:
         bad = [(call, text) for call, text in results if text]
         lost = sum(text.startswith("LOST") for _, text in bad)
         print(
-            f"{command:7}  {fault.name:10}  {count:5}  {len(results):5}  {len(bad):5}  {lost:4}", flush=True
+            f"{command:7}  {fault.name:10}  {count:5}  {len(results):5}  {len(bad):5}  {lost:4}",
+            flush=True,
         )
         for call, text in bad[:3]:
             print(f"    call {call}: {text}")

@@ -27,7 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for form in ("csv", "pgn"):
             path = Path(folder) / f"games.{form}"
             alone(simulate, path, options)
-            print(f"{form.upper()}: {alone(profile, path, options.threads, options.period)}", flush=True)
+            print(
+                f"{form.upper()}: {alone(profile, path, options.threads, options.period)}",
+                flush=True,
+            )
             path.unlink()
 
 
@@ -66,7 +69,9 @@ class Watch:
     def on(self, label: str, owner: Any, name: str) -> None:
         """Count the calls of a function or method as a part."""
         function = getattr(owner, name)
-        setattr(owner, name, lambda *args, **kwargs: self.part(label, lambda: function(*args, **kwargs)))
+        setattr(
+            owner, name, lambda *args, **kwargs: self.part(label, lambda: function(*args, **kwargs))
+        )
 
     def part(self, label: str, work: Callable[[], Any]) -> Any:
         """Do some work as a part."""

@@ -22,12 +22,76 @@ from ttt_cli.reading.text import plain_blocks
 from ttt_cli.support.errors import TttError
 
 TRAPS = [
-    *(b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"\t", b"\f", b"\v", b"\0", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),
-    *(b"{", b"}", b"{}", b"{\n", b"\n}", b'{\n[White "Z"]\n', b";", b"; ", b"\n%", b"%", b"[", b"]", b"\n["),
-    *(b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*", b" 1-0 ", b"\n1-0\n", b"1.", b"\n1.", b"\n1. e4", b"0-1{"),
-    *(b"}1-0", b"-", b"/", b'"', b'\\"', b"\\", b'"]', b'"]\n', b'"] ', b"[%clk 0:01]", b"\xef", b"\xe9"),
-    *(b'[Event "x"]\n', b'[White "A"]', b'\n[Black "B"]\n', b'[Result "*"]\n', b"[Result ", b'[event "x"]\n'),
-    *(b'\n\n[White "A"]\n', b'[ECO "A00"]\n' * 70, b'[AVeryLongTagName "x"]\n', b'[1x "y"]', b'[_x "y"]\n'),
+    *(
+        b"\n",
+        b"\n\n",
+        b"\r\n",
+        b"\r",
+        b" ",
+        b"\t",
+        b"\f",
+        b"\v",
+        b"\0",
+        b"\xef\xbb\xbf",
+        b"\xe2\x80\xa8",
+    ),
+    *(
+        b"{",
+        b"}",
+        b"{}",
+        b"{\n",
+        b"\n}",
+        b'{\n[White "Z"]\n',
+        b";",
+        b"; ",
+        b"\n%",
+        b"%",
+        b"[",
+        b"]",
+        b"\n[",
+    ),
+    *(
+        b"1-0",
+        b"0-1",
+        b"1/2-1/2",
+        b"1/2",
+        b"*",
+        b" 1-0 ",
+        b"\n1-0\n",
+        b"1.",
+        b"\n1.",
+        b"\n1. e4",
+        b"0-1{",
+    ),
+    *(
+        b"}1-0",
+        b"-",
+        b"/",
+        b'"',
+        b'\\"',
+        b"\\",
+        b'"]',
+        b'"]\n',
+        b'"] ',
+        b"[%clk 0:01]",
+        b"\xef",
+        b"\xe9",
+    ),
+    *(
+        b'[Event "x"]\n',
+        b'[White "A"]',
+        b'\n[Black "B"]\n',
+        b'[Result "*"]\n',
+        b"[Result ",
+        b'[event "x"]\n',
+    ),
+    *(
+        b'\n\n[White "A"]\n',
+        b'[ECO "A00"]\n' * 70,
+        b'[AVeryLongTagName "x"]\n',
+        b'[1x "y"]',
+        b'[_x "y"]\n',
+    ),
     *(
         b"(",
         b")",
@@ -41,8 +105,20 @@ TRAPS = [
         b"e.p.",
         b"Nf3-g5",
     ),
-    *(b'[Site "s"]\n', b'[ROUND "1.2"]\n', b'[WhiteFideId "1"]\n', b'[blackfideid "2"]\n', b'[SetUp "1"]\n'),
-    *(b'[FEN "8/8 w - -"]\n', b'[FEN ""]\n', b'[Variant "Chess960"]\n', b'[Variant ""]\n', b'[SetUp "0"]\n'),
+    *(
+        b'[Site "s"]\n',
+        b'[ROUND "1.2"]\n',
+        b'[WhiteFideId "1"]\n',
+        b'[blackfideid "2"]\n',
+        b'[SetUp "1"]\n',
+    ),
+    *(
+        b'[FEN "8/8 w - -"]\n',
+        b'[FEN ""]\n',
+        b'[Variant "Chess960"]\n',
+        b'[Variant ""]\n',
+        b'[SetUp "0"]\n',
+    ),
     b'[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]\n',
 ]
 SEED_GAMES = b"""[Event "x"]
@@ -76,7 +152,9 @@ lines} 1/2-1/2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = options_of(__doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1)
+    options = options_of(
+        __doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1
+    )
     corpus = [SEED_GAMES, *(path.read_bytes() for path in options.corpus)]
 
     def draw(chance: random.Random) -> bytes:
@@ -117,7 +195,9 @@ def used(content: bytes) -> int:
     return report.used
 
 
-def said(scanner: Scanner, blocks: Sequence[bytes]) -> tuple[list[tuple[object, ...]], list[object]]:
+def said(
+    scanner: Scanner, blocks: Sequence[bytes]
+) -> tuple[list[tuple[object, ...]], list[object]]:
     """All rows, and all notes and rejects."""
     rows, rejects, notes = scanned(blocks, scanner)
     return rows, [*notes, *rejects]

@@ -69,9 +69,7 @@ def changed(base: Path, place: Path, random_: random.Random, number: int) -> str
             value = random_.choice(VALUES)
             where = random_.choice(("", " WHERE rowid = 0", " WHERE rowid % 3 = 1"))
             if table == "meta":
-                where = (
-                    f" WHERE key = '{random_.choice(database.execute('SELECT key FROM meta').fetchall())[0]}'"
-                )
+                where = f" WHERE key = '{random_.choice(database.execute('SELECT key FROM meta').fetchall())[0]}'"
                 column = "value"
             sql = f'UPDATE {table} SET "{column}" = {value}{where}'
         for statement in sql.split("; "):
@@ -137,7 +135,9 @@ def main() -> int:
                 codes[code] = codes.get(code, 0) + 1
                 if code not in (0, 2, 3, 4) or seconds > SECONDS or megabytes > MEGABYTES:
                     bad += 1
-                    print(f"{code}, {seconds:.1f} s, {megabytes:.0f} MB: {command!r} after {sql}\n  {said}")
+                    print(
+                        f"{code}, {seconds:.1f} s, {megabytes:.0f} MB: {command!r} after {sql}\n  {said}"
+                    )
                 for path in folder.glob("y.ttt*"):
                     path.unlink()
     print(f"{options.runs} runs, exit codes {dict(sorted(codes.items()))}, {bad} bad")

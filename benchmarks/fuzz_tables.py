@@ -99,7 +99,9 @@ KEYS = ("event", "odds", "white", "x", "\\u0077hite", "é", "", "a b", "{", "\ud
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = options_of(__doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1)
+    options = options_of(
+        __doc__, arguments, corpus_={"type": Path, "nargs": "*"}, seconds=600.0, seed=1
+    )
     given = (path.read_bytes() for path in options.corpus)
     corpus = [CSV, MATCHES, CSV.replace(b",", b"\t"), OBJECTS, *given]
 
@@ -126,7 +128,9 @@ def table(chance: random.Random) -> bytes:
         if chance.random() < wild:
             odd = (text, f'"{text}', f'{text}"', f'"{text}"', f' "{doubled}"', f'"{doubled}" ')
             return chance.choice(odd)
-        return f'"{doubled}"' if chance.random() < 0.3 or set(text) & set(f'"\n{delimiter}') else text
+        return (
+            f'"{doubled}"' if chance.random() < 0.3 or set(text) & set(f'"\n{delimiter}') else text
+        )
 
     written = [names]
     usual = chance.sample(CELLS, 12)
@@ -151,11 +155,21 @@ def objects(chance: random.Random) -> bytes:
     written = []
     for _ in range(chance.choice((1, 5, 40, 100))):
         spaces = chance.choice(("", " "))
-        keys = chance.sample(names, chance.randint(3, len(names))) if chance.random() < wild else names
+        keys = (
+            chance.sample(names, chance.randint(3, len(names))) if chance.random() < wild else names
+        )
         pairs = [f'"{key}"{between(":")}{chance.choice(usual)}' for key in keys]
         text = "".join(between(",") * (place > 0) + pair for place, pair in enumerate(pairs))
         none = "", " \t", "7"
-        odd = (text, f"{{{text}", f"{text}}}", f"[{{{text}}}]", f"{{{text},}}", f"{{{text}}} {{}}", *none)
+        odd = (
+            text,
+            f"{{{text}",
+            f"{text}}}",
+            f"[{{{text}}}]",
+            f"{{{text},}}",
+            f"{{{text}}} {{}}",
+            *none,
+        )
         written.append(chance.choice(odd) if chance.random() < wild else "{" + text + "}")
     return "\n".join(written).encode("utf-8", "surrogateescape")
 
@@ -187,7 +201,9 @@ def checked(content: bytes, chance: random.Random) -> int | None:
 
 
 @contextmanager
-def limited(chance: random.Random, *limits: tuple[ModuleType, str, tuple[int, ...]]) -> Iterator[None]:
+def limited(
+    chance: random.Random, *limits: tuple[ModuleType, str, tuple[int, ...]]
+) -> Iterator[None]:
     """Draw limits: on some it depends what is said, on others what the standard library reads and where blocks end."""
     with ExitStack() as stack:
         for module, name, choices in limits:

@@ -72,7 +72,10 @@ def pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
     """The games as PGN in one of many layouts."""
     names = ["Date", "White", "Black", "Result", *MORE]
     orders = chance.choice(("standard", "of the file", "of each game"))
-    blanks, moves = chance.choice((0.0, 0.0, 0.05, 0.3, 1.0)), chance.choice((0.0, 0.0, 0.1, 0.5, 1.0))
+    blanks, moves = (
+        chance.choice((0.0, 0.0, 0.05, 0.3, 1.0)),
+        chance.choice((0.0, 0.0, 0.1, 0.5, 1.0)),
+    )
     others = chance.choice((0.0, 0.5, 0.9, 1.0))
     dense = blanks == 0 and moves == 0 and chance.random() < 0.3  # no blank lines at all
     if orders == "standard":
@@ -81,7 +84,12 @@ def pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
         chance.shuffle(names)
     pieces = []
     for game in games:
-        values = {"Date": game.date, "White": game.white, "Black": game.black, "Result": game.result}
+        values = {
+            "Date": game.date,
+            "White": game.white,
+            "Black": game.black,
+            "Result": game.result,
+        }
         values |= {name: f"{name} {game.number}" for name in MORE if chance.random() < others}
         if orders == "of each game":
             chance.shuffle(names)
@@ -108,10 +116,17 @@ def table_of(games: Sequence[Truth], chance: random.Random) -> str:
     writer.writerow(columns)
     for game in games:
         note = chance.choice(("", "", "a", f'say "{delimiter}', "two\nlines", "{", "'"))
-        cells = game._asdict() | {"white": game.white, "black": game.black, "event": "x", "note": note}
+        cells = game._asdict() | {
+            "white": game.white,
+            "black": game.black,
+            "event": "x",
+            "note": note,
+        }
         writer.writerow([cells[column] for column in columns])
         if chance.random() < 0.05:
-            file.write(chance.choice(("broken\n", "\n", f'a{delimiter}"b\n', delimiter * 9 + "x\n")))
+            file.write(
+                chance.choice(("broken\n", "\n", f'a{delimiter}"b\n', delimiter * 9 + "x\n"))
+            )
     return file.getvalue()
 
 
@@ -121,13 +136,17 @@ def objects_of(games: Sequence[Truth], chance: random.Random) -> str:
     texts = []
     for game in games:
         cells = {"white": game.white, "black": game.black, "result": game.result, "date": game.date}
-        pairs: list[tuple[str, object]] = [pair for pair in cells.items() if pair[1] or chance.random() < 0.5]
+        pairs: list[tuple[str, object]] = [
+            pair for pair in cells.items() if pair[1] or chance.random() < 0.5
+        ]
         if chance.random() < 0.5:
             pairs.append(("note", chance.choice((None, 1.5, "}", ["a", {"white": "Z"}]))))
         chance.shuffle(pairs)
         texts.append(json.dumps(dict(pairs), indent=chance.choice((None, 1)) if array else None))
         if chance.random() < 0.05:
-            texts.append(chance.choice(("[]", "7", '"x"') if array else ("[]", "broken {", '{"white": "Z",')))
+            texts.append(
+                chance.choice(("[]", "7", '"x"') if array else ("[]", "broken {", '{"white": "Z",'))
+            )
     return "[" + ",\n".join(texts) + "]\n" if array else "\n".join(texts) + "\n"
 
 
@@ -143,7 +162,12 @@ def wrong_rows(rows: Iterable[Sequence[object]], games: Sequence[Truth]) -> list
         game = games[int(white[1:])]
         met[white] += 1
         known = {game.result, ""} | (set(NO_RESULT) if game.result in NO_RESULT else set())
-        if black != game.black or result not in known or date not in (game.date, "") or met[white] > 1:
+        if (
+            black != game.black
+            or result not in known
+            or date not in (game.date, "")
+            or met[white] > 1
+        ):
             wrong.append(row)
     return wrong
 

@@ -74,7 +74,10 @@ def models(plan: Plan, drifts: Sequence[float]) -> dict[str, dict[str, Any]]:
     """Parameters of the fits by what they know."""
     shared = {key: getattr(plan, key) for key in SHARED} | {"draw_margin": plan.margin}
     career = shared | {key: getattr(plan, key) for key in CAREER}
-    moving = {f"careers, m(t) of drift {drift:g}": career | {"prior_mean_drift": drift} for drift in drifts}
+    moving = {
+        f"careers, m(t) of drift {drift:g}": career | {"prior_mean_drift": drift}
+        for drift in drifts
+    }
     begun = career | {"prior_mean_drift": drifts[0]} if drifts else {}
     return {"walk": shared, "careers": career, **moving} | ({TUNED: begun} if begun else {})
 
@@ -106,9 +109,12 @@ def errors(simulated: Simulated, params: dict[str, Any], posterior: str) -> tupl
     played = games > 2
     level = np.bincount(year, error) / np.maximum(games, 1)
     correlated = [
-        np.corrcoef(found["mean"][year == t], truth[year == t])[0, 1] for t in np.flatnonzero(played)
+        np.corrcoef(found["mean"][year == t], truth[year == t])[0, 1]
+        for t in np.flatnonzero(played)
     ]
-    mean, true = (of - (np.bincount(year, of) / np.maximum(games, 1))[year] for of in (found["mean"], truth))
+    mean, true = (
+        of - (np.bincount(year, of) / np.maximum(games, 1))[year] for of in (found["mean"], truth)
+    )
     return (
         float(level[played].std()),
         float((error - level[year]).std()),

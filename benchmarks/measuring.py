@@ -28,12 +28,16 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
-def options_of(text: str | None, given: Sequence[str] | None = None, **options: Any) -> argparse.Namespace:
+def options_of(
+    text: str | None, given: Sequence[str] | None = None, **options: Any
+) -> argparse.Namespace:
     """Options of a script by name: a default, a list of them, a type, False, or settings as for `add_argument`.
 
     `file_` is positional.
     """
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name, setting in options.items():
         match setting:
             case dict():
@@ -46,7 +50,9 @@ def options_of(text: str | None, given: Sequence[str] | None = None, **options: 
                 settings = {"action": "store_true"}
             case _:
                 settings = {"type": type(setting), "default": setting}
-        parser.add_argument(name[:-1] if name.endswith("_") else f"--{name.replace('_', '-')}", **settings)
+        parser.add_argument(
+            name[:-1] if name.endswith("_") else f"--{name.replace('_', '-')}", **settings
+        )
     return parser.parse_args(given)
 
 
@@ -85,7 +91,9 @@ def machine(*packages: str) -> str:
     """Processor, cores, their load, Python and the versions of packages, in one line."""
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     versions = "".join(f", {name} {_version(name)}" for name in packages)
-    return f"{processor()}, {os.cpu_count()} cores{load}; Python {platform.python_version()}{versions}"
+    return (
+        f"{processor()}, {os.cpu_count()} cores{load}; Python {platform.python_version()}{versions}"
+    )
 
 
 def processor() -> str:
@@ -118,7 +126,11 @@ def fuzz(
 
     Equal seeds give equal inputs. What fails a check is written to `PREFIX-SEED-NUMBER`.
     """
-    chance, stop, counts = random.Random(options.seed), time.monotonic() + options.seconds, Counter[str]()
+    chance, stop, counts = (
+        random.Random(options.seed),
+        time.monotonic() + options.seconds,
+        Counter[str](),
+    )
     while time.monotonic() < stop:
         content = draw(chance)
         try:
@@ -129,7 +141,10 @@ def fuzz(
             print(f"{path}: {traceback.format_exc()}", file=sys.stderr)
             return 1
         counts["inputs"] += 1
-    print(f"{prefix}: {', '.join(f'{n:,} {name}' for name, n in counts.items())}, nothing wrong", flush=True)
+    print(
+        f"{prefix}: {', '.join(f'{n:,} {name}' for name, n in counts.items())}, nothing wrong",
+        flush=True,
+    )
     return 0
 
 

@@ -42,7 +42,18 @@ from typing import Any, Final
 
 import pytest
 from measuring import ROOT, options_of
-from mutations import KERNELS, PACKAGE, Block, Mutant, dependants, importers, imports, marked, modules, sample
+from mutations import (
+    KERNELS,
+    PACKAGE,
+    Block,
+    Mutant,
+    dependants,
+    importers,
+    imports,
+    marked,
+    modules,
+    sample,
+)
 
 RECORDS: Final = ROOT / "build" / "mutants"
 PRELOADED: Final = (
@@ -85,7 +96,11 @@ class Loader(importlib.abc.MetaPathFinder):
         self._mutant: Mutant | None = None
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> Any:  # noqa: ARG002
-        if not fullname.startswith(PACKAGE) or fullname.startswith(KERNELS) or fullname not in modules():
+        if (
+            not fullname.startswith(PACKAGE)
+            or fullname.startswith(KERNELS)
+            or fullname not in modules()
+        ):
             return None
         location = str(modules()[fullname])
         return importlib.util.spec_from_file_location(
@@ -97,7 +112,9 @@ class Loader(importlib.abc.MetaPathFinder):
         if self._mutant and fullname == self._mutant.module:
             return compile(self._mutant.source, str(path), "exec", dont_inherit=True)
         if fullname not in self._code:
-            self._code[fullname] = compile(marked(fullname, path)[0], str(path), "exec", dont_inherit=True)
+            self._code[fullname] = compile(
+                marked(fullname, path)[0], str(path), "exec", dont_inherit=True
+            )
         return self._code[fullname]
 
     def change(self, mutant: Mutant) -> None:
@@ -152,7 +169,9 @@ class Recorder:
         result = yield
         seconds = time.process_time() - start
         blocks_entered = frozenset(Block(*block) for block in entered())
-        self.records[item.nodeid] = TestRecord(seconds, item.nodeid not in self._failed, blocks_entered)
+        self.records[item.nodeid] = TestRecord(
+            seconds, item.nodeid not in self._failed, blocks_entered
+        )
         return result
 
 
@@ -163,8 +182,20 @@ def entered() -> set[tuple[str, str]]:
 
 FAST: Final = ("-m", "not slow and not large")
 SLOW: Final = ("-m", "slow and not large")
-UNREWRITTEN: Final = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # plugins are loaded before
-OPTIONS: Final = ("-n", "0", "-q", "-p", "no:cacheprovider", "--tb=line", "--no-header", *UNREWRITTEN)
+UNREWRITTEN: Final = (
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
+)  # plugins are loaded before
+OPTIONS: Final = (
+    "-n",
+    "0",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "--tb=line",
+    "--no-header",
+    *UNREWRITTEN,
+)
 
 
 def run_in_child(task: Callable[[], int], seconds: float) -> int | None:
@@ -206,7 +237,9 @@ def silence(log: Path) -> None:
 
 def record(path: Path) -> dict[str, TestRecord]:
     """Fast tests of a file and what they enter, from the last time if the file is the same."""
-    digest = hashlib.sha256(str(path.relative_to(ROOT)).encode() + path.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(str(path.relative_to(ROOT)).encode() + path.read_bytes()).hexdigest()[
+        :12
+    ]
     stored = RECORDS / f"{path.stem}-{digest}.pickle"
     if not stored.exists():
         RECORDS.mkdir(parents=True, exist_ok=True)
@@ -234,7 +267,9 @@ def near(module: str) -> tuple[list[Path], list[Path]]:
     nearest = ([mirror] if mirror in files else []) + [file for file in importing if file != mirror]
     folders = [mirrored(name) for name in importers(module)]
     further = [
-        file for file in files if mirrored(module) in file.parents and mirrored(module) != ROOT / "tests"
+        file
+        for file in files
+        if mirrored(module) in file.parents and mirrored(module) != ROOT / "tests"
     ]
     further += [file for file in files if imports(file) & importers(module)]
     further += [file for file in files if file.parent in folders]
@@ -277,7 +312,11 @@ def judge(loader: Loader, mutant: Mutant, targets: set[Block], slow: bool) -> Ve
     nearest, further = near(mutant.module)
     entering: dict[Path, int] = {}  # tests of a file
     for file in nearest + further:
-        tests = {name: test for name, test in record(file).items() if test.passed and test.entered & targets}
+        tests = {
+            name: test
+            for name, test in record(file).items()
+            if test.passed and test.entered & targets
+        }
         if tests:
             entering[file] = len(tests)
             by_time = sorted(tests, key=lambda name: tests[name].seconds)
@@ -287,7 +326,9 @@ def judge(loader: Loader, mutant: Mutant, targets: set[Block], slow: bool) -> Ve
         passed = {name: test for name, test in record(file).items() if test.passed}
         if failure := first_failure(loader, mutant, list(passed), FAST, limit_of(passed.values())):
             return Verdict(True, failure)
-    if slow and (failure := first_failure(loader, mutant, [str(file) for file in nearest], SLOW, CPU_SLOW)):
+    if slow and (
+        failure := first_failure(loader, mutant, [str(file) for file in nearest], SLOW, CPU_SLOW)
+    ):
         return Verdict(True, f"slow: {failure}")
     return Verdict(False, f"{sum(entering.values())} tests enter it")
 
@@ -315,7 +356,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     killed = 0
     total = 0
     survivors = []
-    for number, (mutant, targets) in enumerate(sample(options.folder, options.sample, options.seed), 1):
+    for number, (mutant, targets) in enumerate(
+        sample(options.folder, options.sample, options.seed), 1
+    ):
         if options.only and number not in options.only:
             continue
         if options.dry:
@@ -326,7 +369,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         total += 1
         killed += verdict.killed
         state = "killed  " if verdict.killed else "SURVIVED"
-        print(f"{number:4} {state} {mutant}  [{verdict.why}; {time.monotonic() - start:.0f} s]", flush=True)
+        print(
+            f"{number:4} {state} {mutant}  [{verdict.why}; {time.monotonic() - start:.0f} s]",
+            flush=True,
+        )
         if not verdict.killed:
             survivors.append(mutant)
     if total:

@@ -227,7 +227,9 @@ def blocks_of(mutant: Mutant, position: tuple[int, int]) -> set[Block]:
 
     That which contains it; outside of functions those that use the name that is assigned; otherwise all of the module.
     """
-    inner = [(span.start, block) for block, span in blocks(mutant.module) if span.contains(position)]
+    inner = [
+        (span.start, block) for block, span in blocks(mutant.module) if span.contains(position)
+    ]
     if inner:
         return {max(inner)[1]}
     names = assigned_names(mutant.path, mutant.line)
@@ -245,7 +247,10 @@ def assigned_names(path: Path, line: int) -> frozenset[str]:
         ):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             return frozenset(
-                node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)
+                node.id
+                for target in targets
+                for node in ast.walk(target)
+                if isinstance(node, ast.Name)
             )
     return frozenset()
 
@@ -257,7 +262,9 @@ def users_of(module: str, names: frozenset[str]) -> Iterator[Block]:
             isinstance(node, ast.Attribute) and node.attr in names
         ):
             position = node.lineno, node.col_offset
-            inner = [(span.start, block) for block, span in blocks(module) if span.contains(position)]
+            inner = [
+                (span.start, block) for block, span in blocks(module) if span.contains(position)
+            ]
             if inner:
                 yield max(inner)[1]
 
@@ -271,7 +278,9 @@ def excluded(path: Path) -> list[Span]:
     for node in ast.walk(tree_of(path)):
         for part in _equivalent_parts(node):
             spans.append(
-                Span((part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0))
+                Span(
+                    (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+                )
             )
     return spans
 
@@ -284,9 +293,9 @@ def _equivalent_parts(node: ast.AST) -> Iterator[Any]:
             yield annotation
         case ast.arg(annotation=ast.expr() as annotation):
             yield annotation
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_type(value) or PERFORMANCE.search(
-            name
-        ):
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_type(
+            value
+        ) or PERFORMANCE.search(name):
             yield node
         case ast.keyword(arg=name) if name in GUARDS:
             yield node
@@ -369,7 +378,9 @@ def apply(path: Path, change: Change) -> Mutant | None:
 def sample(folders: Sequence[str], size: int, seed: int) -> Iterator[tuple[Mutant, set[Block]]]:
     """Different mutants and the blocks that they bear on: a file by its lines, a position in it, a change there."""
     roots = [ROOT / PACKAGE / folder for folder in folders] or [ROOT / PACKAGE]
-    paths = sorted({path for root in roots for path in ([root] if root.suffix else root.rglob("*.py"))})
+    paths = sorted(
+        {path for root in roots for path in ([root] if root.suffix else root.rglob("*.py"))}
+    )
     paths = [path for path in paths if not module_name(path).startswith(KERNELS)]
     lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in paths]
     generator = random.Random(seed)

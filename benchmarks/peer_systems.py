@@ -15,7 +15,9 @@ import numpy as np
 from measuring import Clock, options_of, peak_memory
 from numpy.typing import NDArray
 
-Skills = tuple[NDArray[np.float64], NDArray[np.float64] | None]  # mean, sd; by year, then player; points
+Skills = tuple[
+    NDArray[np.float64], NDArray[np.float64] | None
+]  # mean, sd; by year, then player; points
 Loaded = tuple[Callable[[int], Any], Callable[[], Skills]]  # iterations to do; skills
 System = Callable[["History", float], Callable[[], Loaded]]  # of games, within an error
 
@@ -36,7 +38,9 @@ class History(NamedTuple):
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def ours(history: History, tol: float, name: str = "ttt", threads: int | None = 1) -> Callable[[], Loaded]:
+def ours(
+    history: History, tol: float, name: str = "ttt", threads: int | None = 1
+) -> Callable[[], Loaded]:
     """TTT or WHR of this project, which stop by their own estimates of the error.
 
     WHR as the package `whr` has it: draws as two halves, one's own deviations.
@@ -60,7 +64,9 @@ def ours(history: History, tol: float, name: str = "ttt", threads: int | None = 
     }
     params |= {"draws": "halves", "deviations": "own"}
     if name == "ttt":
-        params = {key: plan[key] for key in ("prior_mean", "prior_sd", "beta", "tau", "draw_margin")}
+        params = {
+            key: plan[key] for key in ("prior_mean", "prior_sd", "beta", "tau", "draw_margin")
+        }
     solver = SolverConfig(tol=tol, max_sweeps=5000, threads=threads, posterior="factorised")
     found: list[Any] = []
 
@@ -101,7 +107,9 @@ def trueskillthroughtime(history: History, tol: float) -> Callable[[], Loaded]: 
         )  # fmt: skip
 
         def skills() -> Skills:
-            beliefs = [batch.posterior(name) for batch in made.batches for name in sorted(batch.skills)]
+            beliefs = [
+                batch.posterior(name) for batch in made.batches for name in sorted(batch.skills)
+            ]
             return np.array([one.mu for one in beliefs]), np.array([one.sigma for one in beliefs])
 
         return lambda iterations: [made.iteration() for _ in range(iterations)], skills
@@ -111,8 +119,13 @@ def trueskillthroughtime(history: History, tol: float) -> Callable[[], Loaded]: 
 
 def kickscore(history: History, tol: float) -> Callable[[], Loaded]:  # noqa: ARG001
     """The same model as a Gaussian process (Wiener kernel); every game's site is updated from the last posteriors."""
-    plan, unit = history.plan, np.sqrt(2.0) * history.plan["beta"]  # its performances differ with sd 1
-    rows = [(year, str(white), str(black), outcome) for year, white, black, outcome in history.rows()]
+    plan, unit = (
+        history.plan,
+        np.sqrt(2.0) * history.plan["beta"],
+    )  # its performances differ with sd 1
+    rows = [
+        (year, str(white), str(black), outcome) for year, white, black, outcome in history.rows()
+    ]
 
     def begin() -> Loaded:
         package = import_module("kickscore")
@@ -135,7 +148,9 @@ def kickscore(history: History, tol: float) -> Callable[[], Loaded]:  # noqa: AR
                 last = np.append(years[1:] != years[:-1], True)
                 player = np.full(int(last.sum()), int(name))
                 columns.append((years[last], player, means[last], np.sqrt(variances[last])))
-            year, player, mean, sd = (np.concatenate(column) for column in zip(*columns, strict=True))
+            year, player, mean, sd = (
+                np.concatenate(column) for column in zip(*columns, strict=True)
+            )
             order = np.lexsort((player, year))
             return plan["prior_mean"] + unit * mean[order], unit * sd[order]
 
@@ -147,7 +162,10 @@ def kickscore(history: History, tol: float) -> Callable[[], Loaded]:  # noqa: AR
 def whr(history: History, tol: float) -> Callable[[], Loaded]:  # noqa: ARG001
     """Whole-History Rating in C++, Newton's method for one player after the other."""
     plan = history.plan
-    games = [[str(black), str(white), "BDW"[outcome], year] for year, white, black, outcome in history.rows()]
+    games = [
+        [str(black), str(white), "BDW"[outcome], year]
+        for year, white, black, outcome in history.rows()
+    ]
 
     def begin() -> Loaded:
         virtual = int(2 * plan["virtual_draws"])
@@ -177,14 +195,20 @@ SYSTEMS: dict[str, tuple[str, System]] = {  # the package, and the system
 
 def main() -> None:
     names = {"choices": SYSTEMS}
-    options = options_of(__doc__, system_=names, history_={"type": Path}, tol=0.1, limit=1800.0, iterations=0)
+    options = options_of(
+        __doc__, system_=names, history_={"type": Path}, tol=0.1, limit=1800.0, iterations=0
+    )
     with np.load(options.history) as file:
         plan = json.loads(str(file["plan"]))
-        history = History(file["date"], file["year"], file["white"], file["black"], file["outcome"], plan)
+        history = History(
+            file["date"], file["year"], file["white"], file["black"], file["outcome"], plan
+        )
         by_whr = options.system.endswith("whr")
         truth = (file["rating"], None) if by_whr else (file["mean"], file["sd"])
     tol = options.tol / plan["points_per_elo"] if by_whr else options.tol
-    print(json.dumps(measure(options.system, history, truth, tol, options.limit, options.iterations)))
+    print(
+        json.dumps(measure(options.system, history, truth, tol, options.limit, options.iterations))
+    )
 
 
 def measure(
@@ -192,7 +216,9 @@ def measure(
 ) -> dict[str, Any]:
     """Run a system until it is within `tol` of the truth; `iterations`: so many at once, 0 one by one."""
     package, system = SYSTEMS[name]
-    some: dict[str, Any] = {key: column[:100] for key, column in history._asdict().items() if key != "plan"}
+    some: dict[str, Any] = {
+        key: column[:100] for key, column in history._asdict().items() if key != "plan"
+    }
     system(history._replace(**some), tol)()[0](1)
     begin, clock = system(history, tol), Clock()
     with clock.running():

@@ -67,19 +67,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes = options.games or [10_000, 100_000, *([1_000_000] if options.large else [])]
     chosen = [entry for entry in ENTRIES if not options.only or entry.system in options.only]
     packages = {entry.package for entry in chosen if entry.package}
-    python, missing = environment(options.venv, packages) if packages else (Path(sys.executable), set())
+    python, missing = (
+        environment(options.venv, packages) if packages else (Path(sys.executable), set())
+    )
     entries = [entry for entry in chosen if entry.package not in missing]
     print(f"{machine('numpy', 'numba')}\n")
     with tempfile.TemporaryDirectory() as folder:
         for games in sizes:
             history = Path(folder) / f"{games}.npz"
             nodes = alone(prepare, history, games, options.seed)
-            running = [entry for entry in entries if entry.system != "ttt-threads" or games >= 2 * GAMES_EACH]
+            running = [
+                entry
+                for entry in entries
+                if entry.system != "ttt-threads" or games >= 2 * GAMES_EACH
+            ]
             measured = rounds(running, python, history, options)
             rows = [row(entry, measured) for entry in running if measured.get(entry.system)]
-            size = (
-                f"{games:,} games, {int(games * PER_GAME):,} players, {nodes:,} player-years, {YEARS} years"
-            )
+            size = f"{games:,} games, {int(games * PER_GAME):,} players, {nodes:,} player-years, {YEARS} years"
             print(f"{size}:\n\n{markdown(HEAD, rows)}\n", flush=True)
 
 
@@ -90,7 +94,9 @@ def environment(place: Path | None, packages: set[str]) -> tuple[Path, set[str]]
     if not python.exists():
         print(f"making {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True)
-    return python, {package for package in ("numpy", *sorted(packages)) if not _has(python, package)}
+    return python, {
+        package for package in ("numpy", *sorted(packages)) if not _has(python, package)
+    }
 
 
 def _has(python: Path, package: str) -> bool:
@@ -115,7 +121,9 @@ def prepare(path: Path, games: int, seed: int) -> int:
     from ttt_cli.timeline import build_timeline
 
     drawn = Plan(games=games, players=int(games * PER_GAME), years=YEARS, seed=seed)
-    points_per_elo = math.sqrt(math.pi) * drawn.beta * math.log(10.0) / 400.0  # equal slopes between equals
+    points_per_elo = (
+        math.sqrt(math.pi) * drawn.beta * math.log(10.0) / 400.0
+    )  # equal slopes between equals
     keys = ("prior_mean", "prior_sd", "beta", "tau", "draw_probability")
     plan = {
         **{key: getattr(drawn, key) for key in keys},
@@ -130,7 +138,12 @@ def prepare(path: Path, games: int, seed: int) -> int:
     ttt, whr = load("ttt"), load("whr")
     params = ttt.Params.model_validate({key: plan[key] for key in (*keys[:-1], "draw_margin")})
     fitted = ttt.fit(timeline, params, exact)
-    settings = {"prior_mean": 0.0, "virtual_draws": VIRTUAL_DRAWS, "tau": plan["elo_tau"], "draws": "halves"}
+    settings = {
+        "prior_mean": 0.0,
+        "virtual_draws": VIRTUAL_DRAWS,
+        "tau": plan["elo_tau"],
+        "draws": "halves",
+    }
     rated = whr.fit(timeline, whr.Params.model_validate({**settings, "deviations": "own"}), exact)
     assert fitted.status.converged
     assert rated.status.converged
@@ -146,7 +159,9 @@ def prepare(path: Path, games: int, seed: int) -> int:
 Measured = dict[str, list[dict[str, Any]]]
 
 
-def rounds(entries: Sequence[Entry], python: Path, history: Path, options: argparse.Namespace) -> Measured:
+def rounds(
+    entries: Sequence[Entry], python: Path, history: Path, options: argparse.Namespace
+) -> Measured:
     """What each system took, per round; nothing of one that failed."""
     measured: Measured = {entry.system: [] for entry in entries}
     iterations: dict[str, int] = {}
@@ -170,9 +185,20 @@ def run(
 ) -> dict[str, Any] | None:
     """One system in a process of its own; None when that failed."""
     interpreter = python if entry.package else Path(sys.executable)
-    command = [interpreter, SYSTEMS, entry.system, history, "--tol", options.tol, "--limit", options.limit]
+    command = [
+        interpreter,
+        SYSTEMS,
+        entry.system,
+        history,
+        "--tol",
+        options.tol,
+        "--limit",
+        options.limit,
+    ]
     command += ["--iterations", iterations or 0]
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode:
         print(f"{entry.label}: failed and is left out", file=sys.stderr, flush=True)
         return None

@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"sds apart: median {sds.median():.3f}, largest {sds.max():.3f} points")
     for at in means.nlargest(5).index:
         one = both.loc[at]
-        print(f"{one['player']:<28}{one['year']}{one['mean']:>10.2f}{one['mu']:>10.2f}{apart[at]:>+8.2f}")
+        print(
+            f"{one['player']:<28}{one['year']}{one['mean']:>10.2f}{one['mu']:>10.2f}{apart[at]:>+8.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,12 @@ from pathlib import Path
 from measuring import Clock, alone, machine, options_of, peak_memory
 
 COLUMNS = ("date", "white", "black", "result", "event", "site", "round")
-FORMS = {"csv.gz": "FORMAT csv", "tsv": "DELIMITER '\t'", "parquet": "FORMAT parquet", "jsonl": "FORMAT json"}
+FORMS = {
+    "csv.gz": "FORMAT csv",
+    "tsv": "DELIMITER '\t'",
+    "parquet": "FORMAT parquet",
+    "jsonl": "FORMAT json",
+}
 PLAYERS = 30_000
 
 
@@ -35,13 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         copies(table, Path(name))
         show("records of a CSV", batches, table)
         for path in (table, *(Path(name) / f"copy.{form}" for form in FORMS)):
-            show(f"read_games and timeline, {path.name.partition('.')[2]}", games_and_timeline, path)
+            show(
+                f"read_games and timeline, {path.name.partition('.')[2]}", games_and_timeline, path
+            )
 
 
 def show(label: str, read: Callable[[Path], int], path: Path) -> None:
     """Measure in a process of its own, and print."""
     games, wall, cpu, peak = alone(measured, read, path)
-    speed = f"{path.stat().st_size / cpu / 1e6:6.0f} MB and {games / cpu:11,.0f} games per cpu-second"
+    speed = (
+        f"{path.stat().st_size / cpu / 1e6:6.0f} MB and {games / cpu:11,.0f} games per cpu-second"
+    )
     print(f"{label:<38}{wall:6.2f} s, {cpu:6.2f} cpu-s, {speed}, {peak:6,.0f} MiB", flush=True)
 
 
@@ -61,7 +70,9 @@ def write(path: Path, rows: int) -> None:
         writer.writerow(COLUMNS)
         for row in range(rows):
             white, black = (names[int(PLAYERS * chance.random() ** 3)] for _ in range(2))
-            date = f"{1850 + 150 * row // rows}.{chance.randint(1, 12):02}.{chance.randint(1, 28):02}"
+            date = (
+                f"{1850 + 150 * row // rows}.{chance.randint(1, 12):02}.{chance.randint(1, 28):02}"
+            )
             event = f"Tournament {row // 200}", f"Town {row // 200 % 900}", row % 200 // 10 + 1
             writer.writerow((date, white, black, chance.choice(("1-0", "0-1", "1/2-1/2")), *event))
 
@@ -101,7 +112,9 @@ def batches(path: Path) -> int:
     from ttt_cli.config.schema import DataConfig
     from ttt_cli.reading.delimited import read_delimited
 
-    return sum(len(batch.lines) for batch in read_delimited(blocks(path), DataConfig(), path.name).batches)
+    return sum(
+        len(batch.lines) for batch in read_delimited(blocks(path), DataConfig(), path.name).batches
+    )
 
 
 def games_and_timeline(path: Path) -> int:

@@ -31,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{options.histories} histories of {plan.players} players and {plan.years} years")
     for games in options.games:
         for clusters in options.clusters:
-            examine(plan.changed(games=games, clusters=clusters), options.histories, options.posterior)
+            examine(
+                plan.changed(games=games, clusters=clusters), options.histories, options.posterior
+            )
 
 
 def examine(plan: Plan, histories: int, posterior: str) -> None:
@@ -39,7 +41,11 @@ def examine(plan: Plan, histories: int, posterior: str) -> None:
     values, errors, density = [], [], []
     for seed in range(histories):
         drawn = simulate(plan.changed(seed=seed)).games()
-        begun: dict[str, Any] = {"beta": 1.2 * plan.beta, "tau": 1.2 * plan.tau, "draw_margin": plan.margin}
+        begun: dict[str, Any] = {
+            "beta": 1.2 * plan.beta,
+            "tau": 1.2 * plan.tau,
+            "draw_margin": plan.margin,
+        }
         run = fit(drawn, posterior=posterior, **begun)
         found = tune(run, ",".join(KEYS))
         if not found.converged:
@@ -62,7 +68,16 @@ def examine(plan: Plan, histories: int, posterior: str) -> None:
     )
     size = f"{np.mean(density):.1f}", f"{plan.clusters}"
     rows = [
-        (*size, key, f"{true:g}", f"{mean:.1f}", f"{doubt:.1f}", f"{width:.1f}", f"{sd:.1f}", f"{off:+.2f}")
+        (
+            *size,
+            key,
+            f"{true:g}",
+            f"{mean:.1f}",
+            f"{doubt:.1f}",
+            f"{width:.1f}",
+            f"{sd:.1f}",
+            f"{off:+.2f}",
+        )
         for key, (true, mean, doubt, width, sd, off) in zip(KEYS, columns, strict=True)
     ]
     print(f"\n{markdown(HEADER, rows)}", flush=True)

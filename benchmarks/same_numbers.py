@@ -27,7 +27,10 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             games = Path(arguments.games).resolve()
             checkouts = enumerate((arguments.other.resolve(), ROOT))
-            files = [tables(one, config.name, games, Path(folder) / str(number)) for number, one in checkouts]
+            files = [
+                tables(one, config.name, games, Path(folder) / str(number))
+                for number, one in checkouts
+            ]
             for table, other, own in zip(TABLES, *files, strict=True):
                 difference, where = compare(other, own)
                 worst = max(worst, difference)
@@ -45,7 +48,17 @@ def tables(checkout: Path, config: str, games: Path, folder: Path) -> list[Path]
         subprocess.run(command, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
 
     whole = "data.filter.exclude=[]"  # the games of versions with another default
-    ttt("fit", str(games), "-q", "-c", str(checkout / "configs" / config), "-s", whole, "-o", "run.ttt")
+    ttt(
+        "fit",
+        str(games),
+        "-q",
+        "-c",
+        str(checkout / "configs" / config),
+        "-s",
+        whole,
+        "-o",
+        "run.ttt",
+    )
     for table in TABLES:
         ttt("export", table, "-r", "run.ttt", "-f", "csv", "-o", f"{table}.csv")
     return [folder / f"{table}.csv" for table in TABLES]

@@ -47,7 +47,9 @@ def main(arguments: list[str]) -> int:
     """Make the pages, or check them; the exit code."""
     paths = [path.relative_to(DOCS).as_posix() for path in outdated()]
     if "--check" in arguments:
-        sys.stderr.writelines(f"{path} is out of date: python docs/make_all.py --text\n" for path in paths)
+        sys.stderr.writelines(
+            f"{path} is out of date: python docs/make_all.py --text\n" for path in paths
+        )
         return 1 if paths else 0
     for path, text in generated().items():
         path.write_text(text, encoding="utf-8")

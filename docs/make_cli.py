@@ -65,7 +65,9 @@ def _from(
             yield from _from(below, f"{path} {name}", context)
 
 
-def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+def _context(
+    command: click.Command, name: str, parent: click.Context | None = None
+) -> click.Context:
     command._help_option = None  # click keeps that of whoever asked first, perhaps without -h
     settings = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     return command.make_context(name, [], parent=parent, resilient_parsing=True, **settings)

@@ -33,7 +33,10 @@ _OF_RECORDS: Final[Tables] = {
     "`ttt event`": STANDING_COLUMNS,
     **{f"`ttt records --kind {kind}`": record.columns for kind, record in RECORDS.items()},
 }
-PAGES: Final[dict[Path, Tables]] = {_DOCS / "ranking.md": _OF_RANKINGS, _DOCS / "records.md": _OF_RECORDS}
+PAGES: Final[dict[Path, Tables]] = {
+    _DOCS / "ranking.md": _OF_RANKINGS,
+    _DOCS / "records.md": _OF_RECORDS,
+}
 
 
 def page(text: str, tables: Tables) -> str:

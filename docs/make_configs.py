@@ -14,7 +14,12 @@ from ttt_cli.systems.registry import MODULES, load
 
 PAGE = Path(__file__).with_name("configs.md")
 BEGIN, END = "<!-- written by docs/make_configs.py -->", "<!-- to here -->"
-_BOUNDS = {"exclusiveMinimum": "> {}", "minimum": ">= {}", "exclusiveMaximum": "< {}", "maximum": "<= {}"}
+_BOUNDS = {
+    "exclusiveMinimum": "> {}",
+    "minimum": ">= {}",
+    "exclusiveMaximum": "< {}",
+    "maximum": "<= {}",
+}
 _TYPES = {"number": "number", "integer": "whole number", "boolean": "true, false", "string": "text",
           "null": "null", "array": "list", "object": "map"}  # fmt: skip
 
@@ -43,7 +48,9 @@ def _section_tables(name: str, section: type[BaseModel] | None) -> Iterator[str]
     """The table of a section, then those of the sections within it."""
     assert section is not None
     inner = {key: section_of(info) for key, info in section.model_fields.items()}
-    yield _table(f"`{name}`", [_row(name, section, key) for key, found in inner.items() if found is None])
+    yield _table(
+        f"`{name}`", [_row(name, section, key) for key, found in inner.items() if found is None]
+    )
     for key, found in inner.items():
         if found is not None:
             yield from _section_tables(f"{name}.{key}", found)
@@ -57,7 +64,9 @@ def page(old: str) -> str:
 
 def _table(title: str, rows: Iterable[str]) -> str:
     return (
-        "\n".join([f"### {title}\n", "| key | default | values | meaning |", "|---|---|---|---|", *rows])
+        "\n".join(
+            [f"### {title}\n", "| key | default | values | meaning |", "|---|---|---|---|", *rows]
+        )
         + "\n"
     )
 
@@ -68,7 +77,11 @@ def _row(section: str, schema: type[BaseModel], key: str) -> str:
         symbol for symbol, name in aliases(schema).items() if name == key and symbol != "gamma"
     ]  # refused
     also = f" (also `{'`, `'.join(symbols)}`)" if symbols else ""
-    default = "by other keys" if info.default_factory is not None else f"`{yaml_on_one_line(info.default)}`"
+    default = (
+        "by other keys"
+        if info.default_factory is not None
+        else f"`{yaml_on_one_line(info.default)}`"
+    )
     values = _values(schema.model_json_schema(by_alias=False)["properties"][key])
     return f"| `{section}.{key}`{also} | {default} | {values} | {info.description} |"
 
@@ -85,8 +98,14 @@ def _values(entry: Mapping[str, Any]) -> str:
         return "one character"
     if "enum" in entry.get("items", {}):
         return f"list of {_values(entry['items'])}"
-    bounds = " and ".join(text.format(f"{entry[key]:g}") for key, text in _BOUNDS.items() if key in entry)
-    return bounds if bounds and entry["type"] == "number" else f"{_TYPES[entry['type']]} {bounds}".rstrip()
+    bounds = " and ".join(
+        text.format(f"{entry[key]:g}") for key, text in _BOUNDS.items() if key in entry
+    )
+    return (
+        bounds
+        if bounds and entry["type"] == "number"
+        else f"{_TYPES[entry['type']]} {bounds}".rstrip()
+    )
 
 
 if __name__ == "__main__":

@@ -47,7 +47,9 @@ def main() -> None:
             "comparison": (*PLAYERS[2:], "-r", ttt_run, "--with", ttt_d_run),
         }.items():
             picture = IMAGES / f"{name}.svg"
-            picture.unlink(missing_ok=True)  # pictures of before the mark are none that a command may replace
+            picture.unlink(
+                missing_ok=True
+            )  # pictures of before the mark are none that a command may replace
             ttt("plot", *arguments, "-o", str(picture))
 
 

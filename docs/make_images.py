@@ -61,7 +61,9 @@ def text_of(svg: str) -> str:
     pattern = r'<text[^>]* x="([\d.]+)" y="([\d.]+)"[^>]*clip-path[^>]*>(.*?)</text>'
     for x, y, text in re.findall(pattern, svg):
         column = round(float(x) / _CHARACTER)
-        lines[float(y)] = lines.get(float(y), "").ljust(column) + unescape(text).replace("\xa0", " ")
+        lines[float(y)] = lines.get(float(y), "").ljust(column) + unescape(text).replace(
+            "\xa0", " "
+        )
     return "\n".join(lines[y].rstrip() for y in sorted(lines))
 
 
@@ -69,7 +71,11 @@ def _picture(session: Session, command: str, name: str) -> str:
     printed = session.shell(command)
     assert printed.code == 0, printed.err
     console = Console(
-        record=True, file=io.StringIO(), width=_COLUMNS, force_terminal=True, color_system="truecolor"
+        record=True,
+        file=io.StringIO(),
+        width=_COLUMNS,
+        force_terminal=True,
+        color_system="truecolor",
     )
     console.print(Text(f"$ {command}", style="bold green"))
     console.print(Text(printed.err.rstrip("\n"), style="dim"), end="\n" if printed.err else "")

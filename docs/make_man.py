@@ -50,7 +50,9 @@ def _page(name: str, path: str, command: click.Command, context: click.Context) 
     yield from (".SH DESCRIPTION", *_paragraphs(text))
     yield from _listed("OPTIONS", _options(command, context))
     if command is group:
-        yield from _listed("COMMANDS", [(f"ttt-{name}(1)", text) for name, text in COMMANDS.items()])
+        yield from _listed(
+            "COMMANDS", [(f"ttt-{name}(1)", text) for name, text in COMMANDS.items()]
+        )
     yield from _listed("EXAMPLES", examples_of(below))
     if command is group:
         yield from (".SH EXIT STATUS", _text(" ".join((group.epilog or "").split())))

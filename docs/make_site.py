@@ -15,7 +15,11 @@ PLACE: Final = IMAGES.with_name("site")
 TITLE: Final = "Masters of 1834 to 1941"
 PAGES: Final = {  # page, width and height
     "index": ("index.html", 1000, 1080),
-    "compare": ("compare.html#p=morphy-paul:1858,lasker-emanuel:1914,capablanca-jose-raul:1921", 1000, 860),
+    "compare": (
+        "compare.html#p=morphy-paul:1858,lasker-emanuel:1914,capablanca-jose-raul:1921",
+        1000,
+        860,
+    ),
     "player-phone": ("players/lasker-emanuel.html", 390, 760),
     "event": ("events/1914-st-petersburg-f.html", 1000, 420),
     "year": ("years/1914.html", 1000, 640),
@@ -31,7 +35,9 @@ _QUIET: Final = (
 
 def main() -> None:
     """Fit, write the site, take the pictures."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browser = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if browser is None:
         sys.exit("no chromium here")
     PLACE.mkdir(parents=True, exist_ok=True)

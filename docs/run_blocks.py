@@ -67,7 +67,10 @@ class Session:
     """
 
     def __init__(
-        self, folder: Path, environment: Mapping[str, str] | None = None, commands: Path | None = None
+        self,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        commands: Path | None = None,
     ) -> None:
         self.folder = folder
         self.environment = {**_environment(), **(environment or {})}
@@ -105,7 +108,8 @@ class Session:
         table = [names, *(tuple(map(_shown, row)) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = (
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            for row in table
         )
         return "".join(f"{line.rstrip()}\n" for line in lines)
 
@@ -206,7 +210,9 @@ def rewritten(document: str) -> str:
         for number, block in enumerate(blocks):
             text = block.text
             if block.run and block.language == "console":
-                text = "".join(_renewed(session, command, shown) for command, shown in transcript(text))
+                text = "".join(
+                    _renewed(session, command, shown) for command, shown in transcript(text)
+                )
             elif block.run and block.language == "bash":
                 session.shell(text)
             elif block.language == "text" and number and blocks[number - 1].language == "sql":

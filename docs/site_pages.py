@@ -31,7 +31,9 @@ _LINK: Final = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\((?!\w+:|#)([^)#\s]+)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages beside `docs`."""
     for path, of_site in BESIDE.items():
-        files.append(File.generated(config, of_site, content=(ROOT / path).read_text(encoding="utf-8")))
+        files.append(
+            File.generated(config, of_site, content=(ROOT / path).read_text(encoding="utf-8"))
+        )
     return files
 
 

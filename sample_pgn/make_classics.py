@@ -67,7 +67,13 @@ LEFT_OUT: Final = {
     ("1925", "Torre Repetto, Carlos", "Tartakower, Saviely", "Marienbad", "Marienbad"),
     ("1925", "Haida, August Konrad", "Torre Repetto, Carlos", "Marienbad", "Marienbad"),
     ("1925", "Tartakower, Saviely", "Torre Repetto, Carlos", "Moscow", "Moscow"),
-    ("1925", "Torre Repetto, Carlos", "Lasker, Emanuel", "", "Moscow International Tournament, Moscow"),
+    (
+        "1925",
+        "Torre Repetto, Carlos",
+        "Lasker, Emanuel",
+        "",
+        "Moscow International Tournament, Moscow",
+    ),
     ("1930", "Colle, Edgar", "Sultan Khan, Mir", "Hastings 3031", "Hastings"),
     ("1930", "Sultan Khan, Mir", "Michell, Reginald Pryce", "Hastings 3031", "Hastings"),
     ("Semmering Match AUT",),
@@ -90,7 +96,9 @@ def corrected(row: Row) -> Row:
     for side in ("white", "black"):
         fixed[side] = NAMES.get(row[side], row[side])
     event, site = row["event"], row["site"]
-    fixed["event"], fixed["site"], fixed["round"] = SHIFTED.get((event, site), (event, site, row["round"]))
+    fixed["event"], fixed["site"], fixed["round"] = SHIFTED.get(
+        (event, site), (event, site, row["round"])
+    )
     if row["date"].startswith("1867") and row["event"] == "Breslau m":
         for side in ("white", "black"):
             fixed[side] = fixed[side].replace("Mieses, Jacques", "Mieses, Samuel")
@@ -150,7 +158,9 @@ def main() -> None:
     """Read the table, write the PGN, say how many of each on stderr."""
     parser = argparse.ArgumentParser(description="Write classics.pgn from a table of results.")
     parser.add_argument("results", type=Path)
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).with_name("classics.pgn"))
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path(__file__).with_name("classics.pgn")
+    )
     options = parser.parse_args()
     facts = read_rows(options.results)
     rows = sorted(kept([corrected(row) for row in facts]), key=lambda row: row["date"])

@@ -106,7 +106,9 @@ def test_a_frame_is_read_as_the_file_with_its_columns(tmp_path: Path) -> None:
     [
         FRAME.set_index("Date"),
         FRAME.assign(Date=pd.PeriodIndex(["1857", "1858", None, "1859", "1860", "1861"], freq="Y")),
-        FRAME.assign(Date=pd.to_datetime(["1857", "1858", None, "1859", "1860", "1861"], format="%Y")),
+        FRAME.assign(
+            Date=pd.to_datetime(["1857", "1858", None, "1859", "1860", "1861"], format="%Y")
+        ),
         FRAME.assign(White=FRAME.White.astype("category"), note=None),
         FRAME.assign(Result=pd.Series(["1-0", 0.5, "1-0", 0, "quickly", 0], dtype=object)),
     ],
@@ -127,7 +129,9 @@ def test_frames_may_have_columns_of_any_type(frame: pd.DataFrame) -> None:
         (io.StringIO(CSV), "StringIO", "rb"),
     ],
 )
-def test_what_is_no_file_and_no_frame_is_refused_with_a_hint(source: Any, named: str, hint: str) -> None:
+def test_what_is_no_file_and_no_frame_is_refused_with_a_hint(
+    source: Any, named: str, hint: str
+) -> None:
     for read in (read_games, fit):
         with pytest.raises(DataError, match=f"not {named}") as raised:
             read(source)
@@ -173,7 +177,10 @@ def test_the_views_of_the_command_line_are_there_in_python(tmp_path: Path) -> No
         player(run, a, "game")
     assert plot(run, a, output=tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
     assert "<title>" in report(run, tmp_path / "a.html").read_text(encoding="utf-8")
-    assert report(run, tmp_path / "site", title="Masters").read_text(encoding="utf-8").count("Masters") > 0
+    assert (
+        report(run, tmp_path / "site", title="Masters").read_text(encoding="utf-8").count("Masters")
+        > 0
+    )
 
 
 @pytest.mark.slow
@@ -214,7 +221,9 @@ def test_a_figure_that_there_is_not_is_refused(
 
 def test_games_are_read_with_the_keys_of_the_data_section(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(CSV)
-    games = read_games(tmp_path / "a.csv", header=False, columns=["date", "white", "black", "result"])
+    games = read_games(
+        tmp_path / "a.csv", header=False, columns=["date", "white", "black", "result"]
+    )
     assert games.players == ("a", "b")
     assert len(games) == 2
     with pytest.raises(ConfigError, match="headr"):
@@ -224,7 +233,9 @@ def test_games_are_read_with_the_keys_of_the_data_section(tmp_path: Path) -> Non
 def test_a_file_is_fitted_as_the_config_says(tmp_path: Path) -> None:
     place = tmp_path / "a.csv"
     place.write_text(CSV)
-    (tmp_path / "a.yaml").write_text("data: {header: false, columns: [date, white, black, result]}\n")
+    (tmp_path / "a.yaml").write_text(
+        "data: {header: false, columns: [date, white, black, result]}\n"
+    )
     run = fit(place, tmp_path / "a.yaml", output=tmp_path / "a.ttt")
     assert run.meta.games == 2
     assert run.meta.log_evidence == fit(run.stored_games(), "ttt").meta.log_evidence

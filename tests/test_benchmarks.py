@@ -17,7 +17,11 @@ def test_this_project_reaches_the_fixed_point_that_others_are_measured_against()
     """With the joint posterior in the place of the factorised one no other package can reach it."""
     options = ["--games", "500", "--rounds", "1", "--only", "ttt", "ttt-whr"]
     done = subprocess.run(
-        [sys.executable, str(PEERS), *options], capture_output=True, text=True, check=True, timeout=100
+        [sys.executable, str(PEERS), *options],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
     )
     rows = [line for line in done.stdout.splitlines() if "this project" in line]
     assert len(rows) == 2

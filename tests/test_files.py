@@ -25,7 +25,9 @@ def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
-def test_a_broken_off_block_leaves_everything_as_it_was(tmp_path: Path, error: type[BaseException]) -> None:
+def test_a_broken_off_block_leaves_everything_as_it_was(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
     place = tmp_path / "a.txt"
     place.write_text("old")
 
@@ -61,7 +63,9 @@ def test_mode_and_owner_stay(tmp_path: Path) -> None:
         assert stat.S_IMODE(place.stat().st_mode) == mode
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
 def test_the_owner_stays_when_root_writes(tmp_path: Path) -> None:
     place = tmp_path / "a.txt"
     place.write_text("old")
@@ -82,7 +86,9 @@ def test_a_group_that_cannot_be_kept_loses_what_only_it_might_do(
         raise PermissionError
 
     monkeypatch.setattr(os, "chown", refused)
-    monkeypatch.setattr(replacing_files, "_owner", lambda status: (1, 1) if status.st_size == 3 else (2, 2))
+    monkeypatch.setattr(
+        replacing_files, "_owner", lambda status: (1, 1) if status.st_size == 3 else (2, 2)
+    )
     with replacing(place) as temporary:
         temporary.write_text("newer")
     assert stat.S_IMODE(place.stat().st_mode) == 0o644
@@ -137,7 +143,9 @@ HOLD = (
 def holder(path: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds a lock until a line comes."""
     command = [sys.executable, "-c", HOLD, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process

@@ -38,10 +38,14 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
     """Predicted as the forecasts do it: from nodes without games, which stand for the period asked for."""
     timeline, fit = fit_rows(BUSY, model, period=period)
     step = len(timeline.periods) - 1
-    ghosts = [(year, x, y, 1) for year, x, y in ((1871, "a", "b"), (1871, "c", "a"), (1871, "d", "e"))]
+    ghosts = [
+        (year, x, y, 1) for year, x, y in ((1871, "a", "b"), (1871, "c", "a"), (1871, "d", "e"))
+    ]
     longer = build_timeline(make_games([*BUSY, *ghosts]), period)
     before = load(model)
-    predicted = before.fit(known_before(longer, step + 1, step + 2), before.Params(**resolved(fit)), EXACT)
+    predicted = before.fit(
+        known_before(longer, step + 1, step + 2), before.Params(**resolved(fit)), EXACT
+    )
     laid_out = spans(timeline, fit, by_player(timeline))
     ended = np.flatnonzero(np.isnan(laid_out["until"]))
     begun = {name: column[ended] for name, column in laid_out.items()}
@@ -63,7 +67,9 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
 
 @pytest.mark.parametrize("model", MODULES)
 def test_after_the_last_game_nobody_grows_surer_and_every_number_is_one(model):
-    timeline, fit = fit_rows(BUSY, model, **({"tau": 100, "prior_sd": 350} if model == "glicko" else {}))
+    timeline, fit = fit_rows(
+        BUSY, model, **({"tau": 100, "prior_sd": 350} if model == "glicko" else {})
+    )
     after = histories(timeline, fit, onward=True)
     for chain in fit.chains:
         mean, sd = (after.columns[name] for name in chain_columns(chain))
@@ -91,7 +97,9 @@ def test_no_games_have_no_histories():
     fit = load("ttt").fit(timeline, load("ttt").Params(), EXACT)
     assert len(histories(timeline, fit).player) == 0
     assert (
-        len(spans(timeline, fit, by_player(timeline))["player"]) == len(periods_of_histories(timeline)) == 0
+        len(spans(timeline, fit, by_player(timeline))["player"])
+        == len(periods_of_histories(timeline))
+        == 0
     )
     assert fit.log_evidence == 0
 
@@ -99,7 +107,10 @@ def test_no_games_have_no_histories():
 @given(
     st.lists(
         st.tuples(
-            st.integers(1850, 1875), st.sampled_from("abcdef"), st.sampled_from("uvwxyz"), st.integers(0, 2)
+            st.integers(1850, 1875),
+            st.sampled_from("abcdef"),
+            st.sampled_from("uvwxyz"),
+            st.integers(0, 2),
         ),
         min_size=1,
         max_size=25,

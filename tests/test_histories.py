@@ -28,7 +28,9 @@ def test_sql_is_the_formula(chain: str) -> None:
     rows = ", ".join(f'nullif("{name}", \'nan\'::DOUBLE) AS "{name}"' for name in given)
     with duckdb.connect() as database:
         incoming = database.from_arrow(_table(given))  # noqa: F841 - SQL names it
-        found = database.execute(f"SELECT {sql_mean}, {sql_sd} FROM (SELECT {rows} FROM incoming)").fetchall()
+        found = database.execute(
+            f"SELECT {sql_mean}, {sql_sd} FROM (SELECT {rows} FROM incoming)"
+        ).fetchall()
     expected_mean, expected_sd = later_on(columns, chain, ahead, 4.0)
     assert [row[0] for row in found] == pytest.approx(expected_mean.tolist(), rel=1e-12)
     assert [row[1] for row in found] == pytest.approx(expected_sd.tolist(), rel=1e-12)

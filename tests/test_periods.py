@@ -16,7 +16,9 @@ DAYS = st.dates(date(1000, 1, 2), date(2900, 12, 28))
 
 
 @given(DAYS, st.sampled_from(PERIODS))
-def test_a_days_period_is_that_of_the_arrays_and_its_label_comes_back(day: date, period: Period) -> None:
+def test_a_days_period_is_that_of_the_arrays_and_its_label_comes_back(
+    day: date, period: Period
+) -> None:
     days = np.array([(day - date(1970, 1, 1)).days], np.int32)
     number = number_of(day, period)
     assert number == period_of(days, period)[0]
@@ -27,7 +29,9 @@ def test_a_days_period_is_that_of_the_arrays_and_its_label_comes_back(day: date,
 def test_days_within_a_longer_period_are_all_of_its_days(day: date) -> None:
     for period in PERIODS[:4]:
         first, last = numbers_within(label(number_of(day, period), period), "day")
-        ends = [date(1970, 1, 1) + timedelta(number) for number in (first - 1, first, last, last + 1)]
+        ends = [
+            date(1970, 1, 1) + timedelta(number) for number in (first - 1, first, last, last + 1)
+        ]
         inside = [number_of(end, period) == number_of(day, period) for end in ends]
         assert inside == [False, True, True, False]
 

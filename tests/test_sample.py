@@ -66,10 +66,16 @@ def games() -> Games:
 def test_classics_are_all_there(classics: list[dict[str, str]]) -> None:
     assert len(classics) == 16_850
     assert len({name for row in classics for name in (row["White"], row["Black"])}) == 622
-    assert Counter(row["Result"] for row in classics) == {"1-0": 6_534, "0-1": 5_147, "1/2-1/2": 5_169}
+    assert Counter(row["Result"] for row in classics) == {
+        "1-0": 6_534,
+        "0-1": 5_147,
+        "1/2-1/2": 5_169,
+    }
 
 
-def test_classics_have_two_players_and_a_date_and_are_sorted(classics: list[dict[str, str]]) -> None:
+def test_classics_have_two_players_and_a_date_and_are_sorted(
+    classics: list[dict[str, str]],
+) -> None:
     for row in classics:
         assert row["White"] != row["Black"]
         assert "?" not in row["White"] + row["Black"]
@@ -81,7 +87,9 @@ def test_classics_have_two_players_and_a_date_and_are_sorted(classics: list[dict
     assert (dates[0][:4], dates[-1][:4]) == ("1834", "1941")
 
 
-def test_the_script_corrects_what_the_readme_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_corrects_what_the_readme_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     facts, made = tmp_path / "results.csv", tmp_path / "made.pgn"
     facts.write_text(
         "date,white,black,result,event,site,round\n"
@@ -98,7 +106,8 @@ def test_the_script_corrects_what_the_readme_lists(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("sys.argv", ["make_classics.py", str(facts), "-o", str(made)])
     runpy.run_path(str(SAMPLE / "make_classics.py"), run_name="__main__")
     rows = [
-        [match[7], *match.group(3, 5, 6, 2, 4)] for match in GAME.finditer(made.read_text(encoding="ascii"))
+        [match[7], *match.group(3, 5, 6, 2, 4)]
+        for match in GAME.finditer(made.read_text(encoding="ascii"))
     ]
     assert rows == [
         ["1-0", "1850.??.??", "Bird, Henry Edward", "Boden, Samuel Standidge", "London", "?"],

@@ -107,7 +107,11 @@ def test_temporary_folders_of_killed_processes_are_removed_by_the_next(tmp_path)
     """Those of processes at work stay."""
     command, environment = [sys.executable, "-c", LEAVING], {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        [*command, "live"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, "live"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as live:
         held = live.stdout.readline().strip()
         for _ in range(2):
@@ -115,5 +119,7 @@ def test_temporary_folders_of_killed_processes_are_removed_by_the_next(tmp_path)
         assert len(list(tmp_path.glob("*.ttt-part"))) == 2
         live.communicate()
     assert not Path(held).exists()
-    subprocess.run([*command, "end"], env=environment, check=True, input="", text=True, capture_output=True)
+    subprocess.run(
+        [*command, "end"], env=environment, check=True, input="", text=True, capture_output=True
+    )
     assert not list(tmp_path.iterdir())

@@ -46,12 +46,17 @@ def test_periods_follow_the_calendar_and_steps_measure_years(day, later, period)
         return
     steps = number(other, period) - number(day, period)
     assert steps >= 0
-    assert abs(steps / STEPS_PER_YEAR[period] - later / DAYS_PER_YEAR) < 1.01 / STEPS_PER_YEAR[period] + 0.01
+    assert (
+        abs(steps / STEPS_PER_YEAR[period] - later / DAYS_PER_YEAR)
+        < 1.01 / STEPS_PER_YEAR[period] + 0.01
+    )
 
 
 rows = st.lists(
     st.tuples(
-        st.integers(1850, 1860), st.permutations("abcd").map(lambda p: (p[0], p[1])), st.integers(0, 2)
+        st.integers(1850, 1860),
+        st.permutations("abcd").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
     ).map(lambda row: (row[0], *row[1], row[2])),
     min_size=1,
     max_size=30,
@@ -122,7 +127,9 @@ def test_of_a_file_that_names_the_winner_first_among_others_colours_are_unknown(
 ) -> None:
     """With such a file among others White's advantage came out three times too large."""
     for name, results in (("lists.csv", ["1-0"] * 30), ("games.csv", ["0-1"] * 3)):
-        rows = [f"{1900 + i % 3},p{i % 7},p{(i + 1) % 7},{result}\n" for i, result in enumerate(results)]
+        rows = [
+            f"{1900 + i % 3},p{i % 7},p{(i + 1) % 7},{result}\n" for i, result in enumerate(results)
+        ]
         (tmp_path / name).write_text("".join(["date,white,black,result\n", *rows]))
     games = read_games([tmp_path / "lists.csv", tmp_path / "games.csv"])
     assert [(one.reason, one.detail) for one in games.report.problems] == [

@@ -28,13 +28,27 @@ from ttt_cli.updating import start_from, update_config
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("Anderssen, Adolf", "Kolisch, Ignatz", "Löwenthal, Johann", "Morphy, Paul", "Paulsen, Louis")
+NAMES = (
+    "Anderssen, Adolf",
+    "Kolisch, Ignatz",
+    "Löwenthal, Johann",
+    "Morphy, Paul",
+    "Paulsen, Louis",
+)
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 SAME = {"abs": 1e-5}
-ALIKE = {"trueskill", "glicko", "elo-historical", "spinrad", "naive"}  # updated as another system is
+ALIKE = {
+    "trueskill",
+    "glicko",
+    "elo-historical",
+    "spinrad",
+    "naive",
+}  # updated as another system is
 
 
-def write(path: Path, years: Sequence[int], names: Sequence[str], *, games: int = 40, seed: int = 0) -> Path:
+def write(
+    path: Path, years: Sequence[int], names: Sequence[str], *, games: int = 40, seed: int = 0
+) -> Path:
     rng = np.random.default_rng(seed)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
@@ -70,9 +84,13 @@ def assert_same(one: Run, other: Run) -> None:
         numbers = mine.select_dtypes("number").columns
         assert mine.drop(columns=numbers).equals(theirs.drop(columns=numbers))
         for name in numbers:
-            assert mine[name].to_numpy() == pytest.approx(theirs[name].to_numpy(), nan_ok=True, **SAME)
+            assert mine[name].to_numpy() == pytest.approx(
+                theirs[name].to_numpy(), nan_ok=True, **SAME
+            )
     for key in ("log_evidence", "leave_one_out"):
-        assert getattr(one.meta, key) == pytest.approx(getattr(other.meta, key), nan_ok=True, **SAME)
+        assert getattr(one.meta, key) == pytest.approx(
+            getattr(other.meta, key), nan_ok=True, **SAME
+        )
     for table in ("inputs", "dropped", "noticed", "problems"):
         assert one.select(f"FROM {table}")[1] == other.select(f"FROM {table}")[1]
 
@@ -81,7 +99,9 @@ def assert_same(one: Run, other: Run) -> None:
     "model",
     [pytest.param(name, marks=[pytest.mark.large] * (name in ALIKE)) for name in registry.MODULES],
 )
-def test_an_update_and_a_started_fit_are_a_fresh_fit_of_all_games(model: str, old: Path, new: Path) -> None:
+def test_an_update_and_a_started_fit_are_a_fresh_fit_of_all_games(
+    model: str, old: Path, new: Path
+) -> None:
     resolved, games = fine(model), read_games(old, new)
     run, fresh = fit(read_games(old), resolved), fit(games, resolved)
     updated = update(run, new)
@@ -97,7 +117,9 @@ def test_a_run_of_another_system_and_period_is_a_start_too(old: Path, new: Path)
 
 
 def test_updates_follow_each_other(tmp_path: Path, old: Path, new: Path) -> None:
-    third = write(tmp_path / "third.csv", [1870], ["Steinitz, William", "Zukertort, Johannes"], games=3)
+    third = write(
+        tmp_path / "third.csv", [1870], ["Steinitz, William", "Zukertort, Johannes"], games=3
+    )
     place = tmp_path / "a.ttt"
     fit(read_games(old), fine("ttt"), output=place)
     update(place, new)
@@ -119,10 +141,18 @@ def test_careers_and_margins_that_move_are_updated_too(
     model: str, posterior: str, old: Path, new: Path
 ) -> None:
     """The new games change the levels of years, and so the margins of old ones."""
-    moving = "growth=200", "prior_mean_drift=20", "draw_margin_drift=0.2", "draw_margin_strength=0.3"
+    moving = (
+        "growth=200",
+        "prior_mean_drift=20",
+        "draw_margin_drift=0.2",
+        "draw_margin_strength=0.3",
+    )
     given = [f"model.name={model}", "solver.tol=1e-7", f"solver.posterior={posterior}"]
     resolved = configure(overrides=[*given, *(f"model.{one}" for one in moving)])
-    updated, fresh = update(fit(read_games(old), resolved), new), fit(read_games(old, new), resolved)
+    updated, fresh = (
+        update(fit(read_games(old), resolved), new),
+        fit(read_games(old, new), resolved),
+    )
     assert_same(updated, fresh)
     for curve in ("draws", "newcomers", "career"):
         found, expected = (getattr(run, curve)().to_numpy() for run in (updated, fresh))
@@ -143,7 +173,9 @@ def test_filters_of_all_games_together_are_refused(key: str, old: Path, new: Pat
         update(run, new)
 
 
-def test_a_file_that_was_read_is_refused_unless_asked_for_again(tmp_path: Path, old: Path, new: Path) -> None:
+def test_a_file_that_was_read_is_refused_unless_asked_for_again(
+    tmp_path: Path, old: Path, new: Path
+) -> None:
     run = fit(read_games(old, new))
     copy = tmp_path / "copy.csv"
     copy.write_bytes(new.read_bytes())
@@ -160,7 +192,9 @@ def test_repeats_are_counted_or_left_out(tmp_path: Path, old: Path, new: Path) -
     found: list[tuple[Extended, DataConfig]] = []
     run = fit(read_games(old))
     kept = update(run, both, on_read=lambda *what: found.append(what))
-    once = update(run, both, overrides=["data.filter.dedupe=true"], on_read=lambda *what: found.append(what))
+    once = update(
+        run, both, overrides=["data.filter.dedupe=true"], on_read=lambda *what: found.append(what)
+    )
     assert [extended.repeats for extended, _ in found] == [40, 40]
     assert [len(extended.added) for extended, _ in found] == [55, 15]
     assert [data.filter.dedupe for _, data in found] == [False, True]
@@ -171,7 +205,9 @@ def test_repeats_are_counted_or_left_out(tmp_path: Path, old: Path, new: Path) -
         update(run, again, overrides=["data.filter.dedupe=true"])
 
 
-def test_a_run_that_was_replaced_meanwhile_is_left_alone(tmp_path: Path, old: Path, new: Path) -> None:
+def test_a_run_that_was_replaced_meanwhile_is_left_alone(
+    tmp_path: Path, old: Path, new: Path
+) -> None:
     place = tmp_path / "a.ttt"
     fit(read_games(old), output=place)
     with pytest.raises(RunError, match="replaced meanwhile"):
@@ -187,9 +223,9 @@ def test_the_anchors_of_a_scale_stay(tmp_path: Path, old: Path, new: Path) -> No
     run = fit(read_games(old), scaled, output=place)
     updated = update(run, new)
     assert_same(updated, fit(read_games(old, new), scaled))
-    assert updated.select("SELECT mean FROM skills WHERE player LIKE 'Morphy%' AND period = '1857'")[1] == [
-        (pytest.approx(2600),)
-    ]
+    assert updated.select(
+        "SELECT mean FROM skills WHERE player LIKE 'Morphy%' AND period = '1857'"
+    )[1] == [(pytest.approx(2600),)]
 
 
 OTHERS = (
@@ -226,7 +262,9 @@ def test_other_nodes_have_the_nearest_period_and_strangers_nothing() -> None:
     known = believed(fit, timeline)
     others = build_timeline(games_of(OTHERS))
     found = believed(start_from(run, others), others)
-    rows = run.select("SELECT mean, sd FROM skills WHERE player = 'Anderssen, Adolf' AND period = '1860'")[1]
+    rows = run.select(
+        "SELECT mean, sd FROM skills WHERE player = 'Anderssen, Adolf' AND period = '1860'"
+    )[1]
     assert found["Morphy, Paul", 1850] == known["Morphy, Paul", 1857]
     assert found["Anderssen, Adolf", 1850] == known["Anderssen, Adolf", 1858]
     assert found["Anderssen, Adolf", 1860] == rows[0]
@@ -249,7 +287,9 @@ def test_periods_of_another_kind_are_found_by_their_middles() -> None:
 
 def test_beliefs_are_in_points_whatever_the_scale_of_the_run(tmp_path: Path) -> None:
     timeline = build_timeline(write_small_run(tmp_path / "a.ttt", further="draw_margin"))
-    run = open_run(tmp_path / "a.ttt", scale=["Morphy @ 1858 = 2700", "Paulsen @ 1862 = 2710", "matched"])
+    run = open_run(
+        tmp_path / "a.ttt", scale=["Morphy @ 1858 = 2700", "Paulsen @ 1862 = 2710", "matched"]
+    )
     assert run.skills()["mean"].min() > 2000
     start = start_from(run, timeline)
     for name, chain in fit_of(timeline, further="draw_margin").chains.items():
@@ -276,7 +316,10 @@ def made(*files: str, aliases: str | None = "names.txt", output: str | None = "a
 
 
 def inputs(run: Run) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in run.select("SELECT path, kind, digest, size, rows, used FROM inputs")[1]]
+    return [
+        tuple(row)
+        for row in run.select("SELECT path, kind, digest, size, rows, used FROM inputs")[1]
+    ]
 
 
 def alias_row(content: str) -> tuple[object, ...]:

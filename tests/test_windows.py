@@ -66,7 +66,9 @@ def test_a_users_folder_for_kernels_is_private_without_modes(
     monkeypatch.setattr(
         Path,
         "lstat",
-        lambda path: SimpleNamespace(st_uid=0, st_mode=stat(path).st_mode, st_ino=stat(path).st_ino),
+        lambda path: SimpleNamespace(
+            st_uid=0, st_mode=stat(path).st_mode, st_ino=stat(path).st_ino
+        ),
     )
     monkeypatch.setattr(compiling, "_HERE", tmp_path / "no" / "package")
     (tmp_path / "no").write_text("")  # nothing can be kept beside the code
@@ -76,7 +78,9 @@ def test_a_users_folder_for_kernels_is_private_without_modes(
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_pipes_and_files_get_what_they_get_elsewhere(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipes_and_files_get_what_they_get_elsewhere(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Raw(io.BytesIO):
         def isatty(self) -> bool:
             return terminal
@@ -88,7 +92,9 @@ def test_pipes_and_files_get_what_they_get_elsewhere(terminal: bool, monkeypatch
     streams.prepare_streams()
     sys.stdout.write("Filip Đurić\n")
     output.flush()
-    assert written.getvalue() == (b"Filip \\u0110uri\\u0107\r\n" if terminal else "Filip Đurić\n".encode())
+    assert written.getvalue() == (
+        b"Filip \\u0110uri\\u0107\r\n" if terminal else "Filip Đurić\n".encode()
+    )
 
 
 def test_signals_that_are_not_there_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +117,9 @@ def test_what_windows_lacks_is_asked_for_only_where_it_is() -> None:
     texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "ttt_cli").rglob("*.py")}
     modules = "|".join(POSIX_MODULES)
     assert not [
-        file for file, text in texts.items() if re.search(rf"^(import|from) ({modules})\b", text, re.M)
+        file
+        for file, text in texts.items()
+        if re.search(rf"^(import|from) ({modules})\b", text, re.M)
     ]
     unguarded = [
         f"{file}: {module}.{name}"

@@ -72,7 +72,9 @@ def configure(
     document = read_document(None if config is None else os.fspath(config), overrides)
     for key, value in keys.items():
         section = "solver" if key in SolverConfig.model_fields else "model"
-        document = document.assign(_CONFIG_PATHS.get(key, (section, key)), value, f"{key}={value!r}")
+        document = document.assign(
+            _CONFIG_PATHS.get(key, (section, key)), value, f"{key}={value!r}"
+        )
     resolved = resolve(document)
     named = config is not None or "name" in (document.values.get("model") or {})
     return resolved if named else replace(resolved, unnamed=document)
@@ -141,7 +143,9 @@ def update(
         extended = add_games(old_run, named, data, again=again, progress=progress)
         if on_read:
             on_read(extended, data)
-        replaces = destination and old_run.path and real_path(destination) == real_path(old_run.path)
+        replaces = (
+            destination and old_run.path and real_path(destination) == real_path(old_run.path)
+        )
         ready = old_run.refuse_replaced if replaces else None
         return fitted_run(extended.games, resolved, old_run, destination, progress, ready)
 
@@ -166,7 +170,11 @@ def top(
 
 
 def leaders(
-    run: Run | str | os.PathLike[str], *, seed: int = SEED, category: str | None = None, **limits: Any
+    run: Run | str | os.PathLike[str],
+    *,
+    seed: int = SEED,
+    category: str | None = None,
+    **limits: Any,
 ) -> DataFrame:
     """The number one of every period, as in `ttt top --leaders --each`: a pandas DataFrame; arguments as of `top`."""
     opened = _opened(run, category=category)
@@ -230,7 +238,9 @@ def versus(
     from ttt_cli.views.versus import versus_view
 
     opened = _opened(run, category=category)
-    return _frame(versus_view(opened, a, b, at=at, at_b=at_b, games=games, conditions=conditions).report)
+    return _frame(
+        versus_view(opened, a, b, at=at, at_b=at_b, games=games, conditions=conditions).report
+    )
 
 
 def why(
@@ -295,7 +305,9 @@ def doubt(
     if corrections is not None:
         if any(named is not None for named in (where, file, source)):
             raise ConfigError("corrections go without where, games and source")
-        view = corrections_view(opened, os.fspath(corrections), chosen, refitting, number, every=each)
+        view = corrections_view(
+            opened, os.fspath(corrections), chosen, refitting, number, every=each
+        )
     else:
         doubted = DoubtedGames(where, file, source)
         view = doubt_view(opened, doubted, chosen, refitting if refit else None, number, every=each)
@@ -408,7 +420,9 @@ def evidence(
     from ttt_cli.evaluate.forecast import predict_run
 
     first = None if since is None else str(since)
-    return _frame(evidence_report(opened.meta, predict_run(opened, first, every, progress=progress)))
+    return _frame(
+        evidence_report(opened.meta, predict_run(opened, first, every, progress=progress))
+    )
 
 
 def plot(
@@ -444,10 +458,13 @@ def plot(
         raise ConfigError(message, where=str(path), hint="for instance skills.svg")
     if kind not in KINDS:
         raise ConfigError(
-            f"no kind of figures {kind!r}", hint=suggested(kind, KINDS, f"kinds are {', '.join(KINDS)}")
+            f"no kind of figures {kind!r}",
+            hint=suggested(kind, KINDS, f"kinds are {', '.join(KINDS)}"),
         )
     if names and "names" not in KINDS[kind].options:
-        raise ConfigError(f"a figure of the kind {kind} has no names of players", hint="leave them out")
+        raise ConfigError(
+            f"a figure of the kind {kind} has no names of players", hint="leave them out"
+        )
     if kind == "difference" and len(names) != 2:
         raise ConfigError("a difference is of two players", hint="name both")
     accepted = KINDS[kind].options
@@ -459,7 +476,9 @@ def plot(
             hint = "second_run, beside and by go with skills, since and every with calibration"
             raise ConfigError(f"a figure of the kind {kind} does not have these options", hint=hint)
     if second_run is not None and (beside is not None or by != "mean"):
-        raise ConfigError("of second_run, beside and by only one is drawn", hint="leave out the others")
+        raise ConfigError(
+            "of second_run, beside and by only one is drawn", hint="leave out the others"
+        )
     opened = _opened(run, category=category)
     options = FigureOptions(
         names, by=by, count=number, limits=eligible(opened, **limits), every=every,
@@ -497,7 +516,9 @@ def report(
         from ttt_cli.views.report.site import MOST, write_site
 
         most = MOST if pages is None else pages
-        write_site(opened, path, chosen, title=title, most=most, published=published, progress=progress)
+        write_site(
+            opened, path, chosen, title=title, most=most, published=published, progress=progress
+        )
         return path / "index.html"
     from ttt_cli.views.report.page import report_page
 
@@ -518,15 +539,20 @@ def _readable(source: object) -> Named:
         from ttt_cli.reading.frames import frame_as_file
 
         return frame_as_file(source)
-    hint = "pandas.DataFrame(...) with columns such as date, white, black and result is read as a file"
+    hint = (
+        "pandas.DataFrame(...) with columns such as date, white, black and result is read as a file"
+    )
     if isinstance(source, io.TextIOBase):
         hint = "open it for bytes: open(path, 'rb')"
-    elif isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
+    elif isinstance(source, list | tuple) and all(
+        isinstance(file, str | os.PathLike) for file in source
+    ):
         hint = "fit(read_games(*files)) takes several files"
     elif isinstance(source, Games):
         hint = "fit(games) takes games that were read"
     raise DataError(
-        f"games are a file, a stream of bytes or a DataFrame, not {type(source).__name__}", hint=hint
+        f"games are a file, a stream of bytes or a DataFrame, not {type(source).__name__}",
+        hint=hint,
     )
 
 
@@ -536,7 +562,9 @@ def _frame(rows: Rows) -> DataFrame:
     return DataFrame(rows.rows, columns=list(rows.columns))
 
 
-def _opened(run: Run | str | os.PathLike[str], scale: Sequence[str] = (), category: str | None = None) -> Run:
+def _opened(
+    run: Run | str | os.PathLike[str], scale: Sequence[str] = (), category: str | None = None
+) -> Run:
     if not isinstance(run, Run):
         return open_run(run, scale, category)
     return run if category is None else run.in_category(category)

@@ -52,7 +52,9 @@ def drift_after(drift: float | Array, nodes: Nodes) -> float | Array:
     return drift[nodes] if isinstance(drift, np.ndarray) else drift
 
 
-def bridge_of_walk(sd: Array, later_sd: Array, covariance: Array, walked: Array) -> tuple[Array, Array]:
+def bridge_of_walk(
+    sd: Array, later_sd: Array, covariance: Array, walked: Array
+) -> tuple[Array, Array]:
     """`rise` and `bend` of the variance of a walk between two uncertain ends."""
     before = sd**2
     after = later_sd**2
@@ -96,7 +98,9 @@ class Line:
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
         """Straight line between the ends."""
         change = self.sd[later] - self.sd[earlier]
-        return Bridge(self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2)
+        return Bridge(
+            self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2
+        )
 
     def onward(self, last: Nodes) -> Bridge:
         """Constant rating after players' last nodes."""
@@ -237,7 +241,10 @@ class DrawCurve:
     def at(self, year: int) -> dict[str, float]:
         """Parameters of predictions in a year: those of the last year with games, or of the first."""
         index = max(int(np.searchsorted(self.year, year, side="right")) - 1, 0)
-        return {"draw_margin": float(self.margin[index]), "draw_margin_level": float(self.level[index])}
+        return {
+            "draw_margin": float(self.margin[index]),
+            "draw_margin_level": float(self.level[index]),
+        }
 
 
 @dataclass(frozen=True)
@@ -410,7 +417,12 @@ def parts_by_player(timeline: Timeline) -> list[slice]:
     """Slices of the nodes in order of player, each of whole players."""
     count = np.bincount(timeline.node_player)
     end = np.cumsum(count)
-    inner = np.flatnonzero(np.diff((end - count) // (timeline.storage.rows or max(timeline.n_nodes, 1)))) + 1
+    inner = (
+        np.flatnonzero(
+            np.diff((end - count) // (timeline.storage.rows or max(timeline.n_nodes, 1)))
+        )
+        + 1
+    )
     bounds = np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist()
     return [slice(begin, stop) for begin, stop in pairwise(bounds)]
 

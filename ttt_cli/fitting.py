@@ -22,7 +22,9 @@ from ttt_cli.updating import start_from
 if TYPE_CHECKING:
     from ttt_cli.inference.solver import Given
 
-_OF_SWEEPS: Final = 0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
+_OF_SWEEPS: Final = (
+    0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
+)
 
 
 def refit_of(run: Run, progress: Progress = SILENT) -> Callable[[Games], Run]:
@@ -79,7 +81,9 @@ def fitted_run(
             *_career_notes(resolved.params, timeline),
             *_doubt_notes(model.NAME, timeline),
         )
-        fitted = replace(fitted, notes=(*fitted.notes, *further_notes), state={})  # a run holds no state
+        fitted = replace(
+            fitted, notes=(*fitted.notes, *further_notes), state={}
+        )  # a run holds no state
         fitted = explain_covariates(fitted, timeline)
         if ready:
             ready()
@@ -124,7 +128,9 @@ class Sweeps:
             note = f"{note}: converged; computing uncertainties"
             reached = _OF_SWEEPS
         elif self._tol < self._first and math.isfinite(remaining):
-            reached = _OF_SWEEPS * math.log(self._first / remaining) / math.log(self._first / self._tol)
+            reached = (
+                _OF_SWEEPS * math.log(self._first / remaining) / math.log(self._first / self._tol)
+            )
         share = max(self.share, reached)
         self._bar.advance(share - self.share, note)
         self.share = share

@@ -116,14 +116,18 @@ class Curve(NamedTuple):
         grown = -(self.growth * (by or numbers()).expm1(-years / self.growth_years))
         return grown - self.decline * self.declined(years, most, by)
 
-    def declined(self, years: Any, most: float = DECLINE_YEARS, by: Operations | None = None) -> Any:
+    def declined(
+        self, years: Any, most: float = DECLINE_YEARS, by: Operations | None = None
+    ) -> Any:
         """E, years."""
         between = (by or numbers()).between
         return between(years - self.decline_after, most) - between(-self.decline_after, most)
 
     def clock(self, years: Any, by: Operations | None = None) -> Any:
         """A, years."""
-        return years - self.early * self.early_years * (by or numbers()).expm1(-years / self.early_years)
+        return years - self.early * self.early_years * (by or numbers()).expm1(
+            -years / self.early_years
+        )
 
     def after(self, years: Any) -> Curve:
         """The rest of the curve, `years` later."""
@@ -162,7 +166,14 @@ def chain_columns(chain: str) -> tuple[str, str]:
 def bridge_columns(chain: str) -> tuple[str, ...]:
     """Columns of a chain's change after a span's start: a, m, b, c, d and e of `later_on`, and its curve."""
     mean, sd = chain_columns(chain)
-    bridge = f"{mean}_step", f"{mean}_prior", f"{sd}_rise", f"{sd}_bend", f"{sd}_most", f"{sd}_prior"
+    bridge = (
+        f"{mean}_step",
+        f"{mean}_prior",
+        f"{sd}_rise",
+        f"{sd}_bend",
+        f"{sd}_most",
+        f"{sd}_prior",
+    )
     return *bridge, *curve_columns(chain)
 
 
@@ -184,7 +195,9 @@ def later_on(
     """
     by = by or numbers()
     mean, sd = (columns[name] for name in chain_columns(chain))
-    step, centre, rise, bend, most, prior_sd, *parts = (columns[name] for name in bridge_columns(chain))
+    step, centre, rise, bend, most, prior_sd, *parts = (
+        columns[name] for name in bridge_columns(chain)
+    )
     curve = Curve(*parts)
     passed = curve.clock(ahead, by)
     prior_precision = by.where(by.is_given(prior_sd), 1.0 / (prior_sd * prior_sd), 0.0)

@@ -154,7 +154,9 @@ def _days_of(text: str) -> _Days:
         return _Days("week", monday, monday + timedelta(6))
     if part.startswith("Q"):
         last_month = 3 * int(part[1:])
-        return _Days("quarter", date(int(year), last_month - 2, 1), _last_day(int(year), last_month))
+        return _Days(
+            "quarter", date(int(year), last_month - 2, 1), _last_day(int(year), last_month)
+        )
     month = int(part)
     return _Days("month", date(int(year), month, 1), _last_day(int(year), month))
 

@@ -92,7 +92,9 @@ class ArrayFiles(ArrayStorage):
         try:
             path.unlink(missing_ok=True)
             with path.open("wb+") as opened:
-                if hasattr(os, "posix_fallocate"):  # without the space, a full disk would kill the process
+                if hasattr(
+                    os, "posix_fallocate"
+                ):  # without the space, a full disk would kill the process
                     os.posix_fallocate(opened.fileno(), 0, size)
                 else:
                     os.truncate(opened.fileno(), size)
@@ -115,7 +117,9 @@ class ArrayFiles(ArrayStorage):
         """Map the file of another process's array; `layout`: dtype, shape, offset, strides."""
         dtype, shape, offset, strides = layout
         with (self.folder / name).open("rb+" if writable else "rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
+            mapped = mmap.mmap(
+                file.fileno(), 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
+            )
         self._add(mapped, name)
         return np.ndarray(shape, dtype, mapped, offset, strides)
 

@@ -32,9 +32,7 @@ KNOWN: Final = 1  # the player named first
 _ACTIVITY: Final = re.compile(r"(?P<root>root_)?activity(_(?P<length>[1-9]\d?)(?P<unit>[ym]))?")
 _IDLE: Final = "idle"  # years without games
 _MONTHS: Final = 12
-_COLOURS_UNKNOWN: Final = (
-    "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
-)
+_COLOURS_UNKNOWN: Final = "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,9 @@ class Timeline:
                 difference = value[self.game_white] - value[self.game_black]
                 covariates.append(NumberCovariate(name, difference))
         return (
-            self if len(covariates) == len(self.covariates) else replace(self, covariates=tuple(covariates))
+            self
+            if len(covariates) == len(self.covariates)
+            else replace(self, covariates=tuple(covariates))
         )
 
     def label(self, number: int) -> str:
@@ -165,7 +165,9 @@ class Timeline:
         """The timeline before the period at index `step`; its nodes and games are the first of these."""
         n_nodes = int(self.node_start[step])
         n_games = int(self.game_start[step])
-        following = np.where(self.next[:n_nodes] < n_nodes, self.next[:n_nodes], -1).astype(np.int32)
+        following = np.where(self.next[:n_nodes] < n_nodes, self.next[:n_nodes], -1).astype(
+            np.int32
+        )
         following.flags.writeable = False
         nodes = slice(n_nodes)
         return replace(
@@ -257,7 +259,9 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     if lineup.first_row is not None:
         game_white = game_white[lineup.first_row]
         game_black = game_black[lineup.first_row]
-        columns.games[:] = games_of_nodes(game_white, game_black, games.weight, members, len(columns.player))
+        columns.games[:] = games_of_nodes(
+            game_white, game_black, games.weight, members, len(columns.player)
+        )
     sides = _find_sides(games, colours)
     joined = _find_joined(games)
     for array in (*periods, *nodes, *columns, game_white, game_black, sides.sides):

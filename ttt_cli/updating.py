@@ -22,7 +22,9 @@ from ttt_cli.timeline import Timeline
 
 Source = str | os.PathLike[str] | BinaryIO
 
-SECTIONS: Final = frozenset({"model", "solver", "scale"})  # which may change, but for the model itself
+SECTIONS: Final = frozenset(
+    {"model", "solver", "scale"}
+)  # which may change, but for the model itself
 DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the old files give
     {
         "period",
@@ -54,7 +56,9 @@ def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
 
     def may_change(path: KeyPath) -> bool:
         if path[0] == "data":
-            return ".".join(str(part) for part in path[1:]) in DATA_KEYS or path[1:2] == ("columns",)
+            return ".".join(str(part) for part in path[1:]) in DATA_KEYS or path[1:2] == (
+                "columns",
+            )
         return path[0] in SECTIONS and len(path) > 1 and path != ("model", "name")
 
     refuse_overrides(document, may_change, why, hint)
@@ -75,7 +79,12 @@ def _needs_all_games(run: Run, key: str) -> ConfigError:
 
 
 def add_games(
-    run: Run, sources: Sequence[Source], data: DataConfig, *, again: bool = False, progress: Progress = SILENT
+    run: Run,
+    sources: Sequence[Source],
+    data: DataConfig,
+    *,
+    again: bool = False,
+    progress: Progress = SILENT,
 ) -> Extended:
     """Read files and add their games to a run's.
 
@@ -92,7 +101,8 @@ def add_games(
     extended = extend_games(old, new, data)
     if not len(extended.added):
         raise DataError(
-            f"all games read are in {run.name} already", hint="without data.filter.dedupe they are added"
+            f"all games read are in {run.name} already",
+            hint="without data.filter.dedupe they are added",
         )
     return extended
 
@@ -152,7 +162,9 @@ def _nearest_spans(run: Run, timeline: Timeline, begin: Places, until: Places) -
     return _NearestSpans(nodes, span, period - begin[span])
 
 
-def _last_at_or_before(player_of_span: Places, begin: Places, player: Places, period: Places) -> Places:
+def _last_at_or_before(
+    player_of_span: Places, begin: Places, player: Places, period: Places
+) -> Places:
     """The last span of each player that begins in a period or before, which each has; spans by player, then begin."""
     lowest = int(begin.min(initial=0))
     width = 1 + int(max(begin.max(initial=lowest), period.max(initial=lowest))) - lowest

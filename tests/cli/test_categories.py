@@ -23,7 +23,8 @@ RESULTS = {2: "1-0", 1: "1/2-1/2", 0: "0-1"}
 
 def written(history) -> str:
     lines = [
-        f"{year},{white},{black},{RESULTS[outcome]},{kind}" for kind, year, white, black, outcome in history
+        f"{year},{white},{black},{RESULTS[outcome]},{kind}"
+        for kind, year, white, black, outcome in history
     ]
     return "\n".join(["date,white,black,result,kind", *lines]) + "\n"
 
@@ -83,7 +84,9 @@ def test_games_are_expected_by_the_skills_of_their_category(here: Path, ran: Ran
     of_all = rows(ran("player M --record").out)
     of_rapid = rows(ran("player M --record --category rapid").out)
     black = next(row for row in of_all if (row["period"], row["colour"]) == ("1858", "black"))
-    assert black == next(row for row in of_rapid if (row["period"], row["colour"]) == ("1858", "black"))
+    assert black == next(
+        row for row in of_rapid if (row["period"], row["colour"]) == ("1858", "black")
+    )
     ran("report -o site -q")
     page = (here / "site" / "index.html").read_text()
     assert "1858" in page
@@ -96,13 +99,17 @@ def test_what_is_refused(here: Path, ran: Ran) -> None:
     assert "its categories are rapid" in err
     assert "category rapid" in ran("player Nobody --category rapid", 2).err
     unread = ran(
-        ["fit", "games.csv", "-c", "ttt", "-s", "model.offsets={rapid: {sd: 100}}", "-o", "b.ttt"], 2
+        ["fit", "games.csv", "-c", "ttt", "-s", "model.offsets={rapid: {sd: 100}}", "-o", "b.ttt"],
+        2,
     ).err
     assert "model.offsets: the games have no categories" in unread
     other = ran([*FIT, "-s", "model.offsets={rpaid: {sd: 100}}", "-o", "b.ttt"], 2).err
     assert "model.offsets: no game is of the category 'rpaid'" in other
     assert "did you mean 'rapid'?" in other
-    assert "needs an sd above 0" in ran([*FIT, "-s", "model.offsets={rapid: {tau: 5}}", "-o", "b.ttt"], 2).err
+    assert (
+        "needs an sd above 0"
+        in ran([*FIT, "-s", "model.offsets={rapid: {tau: 5}}", "-o", "b.ttt"], 2).err
+    )
     in_ttt_d = [
         *FIT[:4],
         "ttt-d",
@@ -135,7 +142,13 @@ def test_no_offsets_are_preferred_where_there_are_none(folder: Path, ran: Ran) -
         white, black = rng.choice(4, 2, replace=False)
         outcome = 2 if rng.normal(0.5 * (white - black), 1.0) > 0 else 0
         history.append(
-            (str(rng.choice(["", "rapid"])), 1900 + number // 50, "abcd"[white], "abcd"[black], outcome)
+            (
+                str(rng.choice(["", "rapid"])),
+                1900 + number // 50,
+                "abcd"[white],
+                "abcd"[black],
+                outcome,
+            )
         )
     (folder / "games.csv").write_text(written(history))
     ran([*FIT, "-s", "model.offsets={rapid: {sd: 400, tau: 30}}", "-s", "model.draw_margin=1"])
@@ -148,7 +161,9 @@ def test_forecasts_know_categories(many: Path, ran: Ran) -> None:
     (many / "offsets.yaml").write_text(
         "model: {name: ttt, offsets: {rapid: {sd: 300, tau: 30}}}\ndata: {category: kind}\n"
     )
-    compared = rows(ran("compare plain.yaml offsets.yaml --games games.csv --from 1903 --jobs 1").out)
+    compared = rows(
+        ran("compare plain.yaml offsets.yaml --games games.csv --from 1903 --jobs 1").out
+    )
     assert [row["system"] for row in compared] == ["offsets", "plain"]
     ran(FIT)
     scored = json.loads(ran("evidence --scores -f json").out)
@@ -157,14 +172,56 @@ def test_forecasts_know_categories(many: Path, ran: Ran) -> None:
 
 def test_simulated_categories(folder: Path, ran: Ran) -> None:
     offsets = "model.offsets={rapid: {sd: 150, tau: 20}}"
-    ran(["simulate", "--players", "30", "--years", "5", "--games", "2000", "-s", offsets, "-o", "g.csv"])
+    ran(
+        [
+            "simulate",
+            "--players",
+            "30",
+            "--years",
+            "5",
+            "--games",
+            "2000",
+            "-s",
+            offsets,
+            "-o",
+            "g.csv",
+        ]
+    )
     games = (folder / "g.csv").read_text().splitlines()
     assert games[0] == "date,white,black,result,category"
     assert {line.rpartition(",")[2].strip('"') for line in games[1:]} == {"", "rapid"}
     truth = (folder / "g.skills.csv").read_text().splitlines()
     assert truth[0] == "player,period,category,skill"
-    ran(["simulate", "--players", "30", "--years", "5", "--games", "2000", "-s", offsets, "-o", "g.csv"])
-    ran(["simulate", "--players", "30", "--games", "50", "--years", "3", "-s", offsets, "-o", "g.pgn"])
+    ran(
+        [
+            "simulate",
+            "--players",
+            "30",
+            "--years",
+            "5",
+            "--games",
+            "2000",
+            "-s",
+            offsets,
+            "-o",
+            "g.csv",
+        ]
+    )
+    ran(
+        [
+            "simulate",
+            "--players",
+            "30",
+            "--games",
+            "50",
+            "--years",
+            "3",
+            "-s",
+            offsets,
+            "-o",
+            "g.pgn",
+        ]
+    )
     assert '[Category "rapid"]' in (folder / "g.pgn").read_text()
     ran(["fit", "g.csv", "-q", "-c", "ttt", "-s", "data.category=category", "-s", offsets])
     assert rows(ran("top --category rapid --everyone").out)
@@ -187,7 +244,9 @@ def test_differences_in_a_category_are_joint(here: Path, ran: Ran) -> None:
         lead = json.loads(ran(f"versus M A -f json --at 1861{option}").out)
         difference = weights(1861, names)
         assert lead["skills"] == "joint"
-        assert lead["sd_lead"] == pytest.approx(np.sqrt(difference @ covariance @ difference), abs=1e-3)
+        assert lead["sd_lead"] == pytest.approx(
+            np.sqrt(difference @ covariance @ difference), abs=1e-3
+        )
     between = json.loads(ran("versus M A -f json --at 1859 --category rapid").out)
     ends = (2.0 * weights(1858, ["", " rapid"]) + weights(1861, ["", " rapid"])) / 3.0
     bridge = (
@@ -202,7 +261,9 @@ def test_the_joint_posterior_of_a_run_is_that_of_the_fit(many: Path, ran: Ran) -
     """Variances are those of the skills; many at once are those of a few at a time, and samples have them."""
     ran([*FIT, "-s", "model.draw_margin_drift=0.1"])
     run = open_run("games.ttt", category="rapid")
-    nodes = run.query("SELECT player, period, period_number, sd FROM nodes ORDER BY player, period_number")
+    nodes = run.query(
+        "SELECT player, period, period_number, sd FROM nodes ORDER BY player, period_number"
+    )
     skills = list(zip(nodes["player"], nodes["period"], strict=True))
     covariance = run.covariance(skills).to_numpy()
     assert np.sqrt(np.diag(covariance)) == pytest.approx(nodes["sd"].to_numpy(), rel=1e-4)

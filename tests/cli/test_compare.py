@@ -18,7 +18,9 @@ from ttt_cli.evaluate.simulate import Plan, simulate
 
 pytestmark = pytest.mark.slow
 
-PLAN = Plan(players=20, years=8, games=300, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
+PLAN = Plan(
+    players=20, years=8, games=300, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6
+)
 LINES = [
     f"18{50 + i // 10}.0{1 + i % 2}.01,{'abcd'[i % 4]},{'bcda'[i % 4]},{('1-0', '0-1')[i % 3 % 2]}"
     for i in range(40)
@@ -27,7 +29,9 @@ LINES = [
 
 @pytest.fixture
 def here(folder: Path) -> Path:
-    written(folder / "a.ttt", lambda: fit(simulate(PLAN).games(), output="a.ttt"), "compare_command")
+    written(
+        folder / "a.ttt", lambda: fit(simulate(PLAN).games(), output="a.ttt"), "compare_command"
+    )
     return folder
 
 
@@ -66,7 +70,9 @@ def test_tuned_configs_are_written_and_predict_as_well(here: Path, ran: Ran) -> 
     arguments = ["--from", "1856", "-f", "json"]
     tuning = ["--tune", "--evaluations", "15", "--tune-from", "1853", "--tuned-to", "tuned"]
     out, err = ran(["compare", "trueskill", *tuning, *arguments])
-    assert err.partition("\n")[2].startswith("tuned on the games of 1853 to 1855:\n  trueskill: beta ")
+    assert err.partition("\n")[2].startswith(
+        "tuned on the games of 1853 to 1855:\n  trueskill: beta "
+    )
     assert "tuned configs written to tuned" in err
     (found,) = json.loads(out)
     assert (found["tuned_by"], found["parameters"].split()[0]) == ("score", "prior_mean=1200")
@@ -74,9 +80,9 @@ def test_tuned_configs_are_written_and_predict_as_well(here: Path, ran: Ran) -> 
     (again,) = json.loads(ran(["compare", "tuned/trueskill.yaml", *arguments]).out)
     assert again["log_loss"] == found["log_loss"]
     assert (
-        json.loads(ran(["compare", "trueskill", "--tune", "--tune-by", "evidence", *arguments]).out)[0][
-            "tuned_by"
-        ]
+        json.loads(
+            ran(["compare", "trueskill", "--tune", "--tune-by", "evidence", *arguments]).out
+        )[0]["tuned_by"]
         == "evidence"
     )
 
@@ -112,7 +118,9 @@ def test_a_lost_system_is_told_beside_the_others(here: Path, ran: Ran) -> None:
     assert main.run(["compare", "bad.yaml", *asked]) == 2
 
 
-@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted\n"), (signal.SIGTERM, "")])
+@pytest.mark.parametrize(
+    ("number", "word"), [(signal.SIGINT, "interrupted\n"), (signal.SIGTERM, "")]
+)
 def test_a_signal_shows_the_systems_that_are_done(
     number: signal.Signals, word: str, here: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
 ) -> None:
@@ -132,16 +140,22 @@ def test_a_signal_shows_the_systems_that_are_done(
 
 
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path, ran: Ran) -> None:
-    assert json.loads(ran("compare ttt -s solver.max_sweeps=1 -f json", 4).out)[0]["converged"] is False
+    assert (
+        json.loads(ran("compare ttt -s solver.max_sweeps=1 -f json", 4).out)[0]["converged"]
+        is False
+    )
 
 
 def test_systems_without_evidence_cannot_be_tuned_by_it(here: Path, ran: Ran) -> None:
     fit(simulate(PLAN).games(), model="spinrad", output="a.ttt")
     assert (
-        "ttt: spinrad has no evidence that can be maximised\nhint: `ttt compare --tune`" in ran("tune", 2).err
+        "ttt: spinrad has no evidence that can be maximised\nhint: `ttt compare --tune`"
+        in ran("tune", 2).err
     )
     assert "spinrad has no evidence to make a surface of" in ran("evidence --grid k=10:20:2", 2).err
     report = json.loads(ran("evidence -f json").out)
     assert report["log_evidence"] is report["leave_one_out"] is report["gain_per_game"] is None
     assert report["naive_log_evidence"] < 0
-    assert "spinrad has no evidence; it is judged by what it predicts" in ran("evidence -f table").out
+    assert (
+        "spinrad has no evidence; it is judged by what it predicts" in ran("evidence -f table").out
+    )

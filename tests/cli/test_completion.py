@@ -136,9 +136,20 @@ def shell_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(folder: Path, server: Server) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("TTT_RUN", "ENV", "BASH_ENV")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("TTT_RUN", "ENV", "BASH_ENV")
+    }
     path = f"{server.folder}{os.pathsep}{os.environ['PATH']}"
-    return {**kept, "PATH": path, "HOME": str(folder), "TERM": "dumb", "PS1": "> ", "COLUMNS": "200"}
+    return {
+        **kept,
+        "PATH": path,
+        "HOME": str(folder),
+        "TERM": "dumb",
+        "PS1": "> ",
+        "COLUMNS": "200",
+    }
 
 
 class Terminal:
@@ -215,6 +226,8 @@ def told_in_fish(shell_folder: Path, server: Server) -> dict[str, list[str]]:
 
 @pytest.mark.slow
 @each("typed, made", CASES)
-def test_fish_is_told_the_candidates(typed: str, made: str, told_in_fish: dict[str, list[str]]) -> None:
+def test_fish_is_told_the_candidates(
+    typed: str, made: str, told_in_fish: dict[str, list[str]]
+) -> None:
     word = made.removeprefix(typed.rpartition(" ")[0] + " ")
     assert word in [line.partition("\t")[0] for line in told_in_fish[typed]]

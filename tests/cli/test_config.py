@@ -13,7 +13,11 @@ def test_show_prints_every_key_and_can_be_read_again(
     folder: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = ran("config show -s model.beta=600 -s data.columns=[id,year]").out
-    for line in ("  beta: 600 ", "  columns: [id, year] ", "sd of one performance around skill, points"):
+    for line in (
+        "  beta: 600 ",
+        "  columns: [id, year] ",
+        "sd of one performance around skill, points",
+    ):
         assert line in first
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(first.encode())))
     assert ran("config show -c -").out == first
@@ -23,7 +27,9 @@ def test_list_names_every_shipped_config_with_a_line(ran: Ran) -> None:
     lines = ran("config list").out.splitlines()
     assert [line.split()[0] for line in lines] == list(shipped_configs())
     (career,) = [line for line in lines if line.startswith("ttt-career ")]
-    assert career.split(maxsplit=1)[1].startswith("TrueSkill Through Time with careers: skills rise")
+    assert career.split(maxsplit=1)[1].startswith(
+        "TrueSkill Through Time with careers: skills rise"
+    )
     assert all(line.endswith(".") and "#" not in line for line in lines)
 
 

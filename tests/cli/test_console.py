@@ -38,7 +38,9 @@ def test_tsv_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "player\tmean\nMüller\t1234.56789\n"
 
 
-def test_a_table_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streams, "on_terminal", lambda: True)
     emit(ROWS)
     out = capsys.readouterr().out
@@ -63,13 +65,17 @@ def test_the_format_is_that_asked_for_or_of_the_name(
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
-def test_parquet_to_a_file_and_to_a_pipe(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_parquet_to_a_file_and_to_a_pipe(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     emit(ROWS, out=str(tmp_path / "a.parquet"))
     emit(ROWS, "parquet")
     (tmp_path / "b.parquet").write_bytes(capfdbinary.readouterr().out)
     with duckdb.connect() as database:
         for name in ("a.parquet", "b.parquet"):
-            rows = database.execute("SELECT * FROM read_parquet(?)", [str(tmp_path / name)]).fetchall()
+            rows = database.execute(
+                "SELECT * FROM read_parquet(?)", [str(tmp_path / name)]
+            ).fetchall()
             assert rows == [("Müller", 1234.56789)]
 
 
@@ -111,7 +117,10 @@ def test_how_much_is_said(level: int, said: str, capsys: pytest.CaptureFixture[s
 
 
 def test_what_is_said_cannot_command_the_terminal() -> None:
-    assert printable("a\x1b[2Jb\nc\x07") == "a\N{REPLACEMENT CHARACTER}[2Jb\nc\N{REPLACEMENT CHARACTER}"
+    assert (
+        printable("a\x1b[2Jb\nc\x07")
+        == "a\N{REPLACEMENT CHARACTER}[2Jb\nc\N{REPLACEMENT CHARACTER}"
+    )
 
 
 @pytest.mark.parametrize("fmt", ["csv", "tsv", "json"])
@@ -131,7 +140,10 @@ def test_control_characters_are_escaped_on_a_terminal_only(
 
 PLAYERS = Rows(
     ("player", "period", "mean", "sd", "games"),
-    [("Morphy, Paul", "1858", 1885.4152, 75.43, 80), ("Capablanca, Jose Raul", "1921", 1931.25, 50.06, 14)],
+    [
+        ("Morphy, Paul", "1858", 1885.4152, 75.43, 80),
+        ("Capablanca, Jose Raul", "1921", 1931.25, 50.06, 14),
+    ],
     title=("A title with [brackets] and :smile: that is longer than a narrow terminal",),
     decimals={"mean": 1, "sd": 1},
 )
@@ -180,7 +192,9 @@ def test_a_narrow_terminal_never_cuts_a_number(monkeypatch: pytest.MonkeyPatch, 
 
 def test_text_is_folded_before_a_column_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert show(PLAYERS, 41, monkeypatch)[1] == []
-    assert show(PLAYERS, 40, monkeypatch)[1] == ["not shown, because the terminal is too narrow: games"]
+    assert show(PLAYERS, 40, monkeypatch)[1] == [
+        "not shown, because the terminal is too narrow: games"
+    ]
 
 
 def test_a_column_without_values_is_not_shown_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +205,9 @@ def test_a_column_without_values_is_not_shown_in_a_table(monkeypatch: pytest.Mon
     assert "empty" in plain(show(nothing, 80, monkeypatch)[0])
 
 
-def test_numbers_that_cannot_fit_are_folded_and_keep_every_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_that_cannot_fit_are_folded_and_keep_every_digit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = Rows(("a", "b"), [(11111111111111111, 22222222222222222)])
     shown = plain(show(rows, 20, monkeypatch)[0])
     assert (shown.count("1"), shown.count("2")) == (17, 17)
@@ -204,7 +220,9 @@ def test_hidden_columns_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_control_characters_never_reach_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    text, _ = show(Rows(("player",), [("evil\x1b[31mname\x07",)], title=("\x1b]0;x\x07",)), 80, monkeypatch)
+    text, _ = show(
+        Rows(("player",), [("evil\x1b[31mname\x07",)], title=("\x1b]0;x\x07",)), 80, monkeypatch
+    )
     assert "\x1b[31m" not in text
     assert "\x1b]" not in text
     assert "\x07" not in text
@@ -232,7 +250,9 @@ def test_in_a_pipe_nothing_is_cut_or_wrapped(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_report_is_a_list_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = Rows(("log_evidence", "converged"), [(-17.25, True)], single=True, decimals={"log_evidence": 2})
+    rows = Rows(
+        ("log_evidence", "converged"), [(-17.25, True)], single=True, decimals={"log_evidence": 2}
+    )
     text, _ = show(rows, 40, monkeypatch)
     assert [line.split() for line in plain(text).splitlines() if line] == [
         ["log_evidence", "-17.25"],
@@ -282,7 +302,9 @@ def test_a_clock_draws_its_bar_until_it_is_stopped(monkeypatch: pytest.MonkeyPat
     assert not drawn.is_set()  # nothing draws any more
 
 
-def test_where_no_bars_are_shown_each_long_step_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_bars_are_shown_each_long_step_is_said_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     begun = []
 
     class LongTimer:
@@ -309,9 +331,15 @@ def test_where_no_bars_are_shown_each_long_step_is_said_once(monkeypatch: pytest
 
 @each(
     "total, unit, amount, shown",
-    [(1.0, "", 0.25, "task:  25%"), (1.0, "", 0.25, "sweep 3"), (2_000_000, "B", 1_000_000, "1.00M/2.00M")],
+    [
+        (1.0, "", 0.25, "task:  25%"),
+        (1.0, "", 0.25, "sweep 3"),
+        (2_000_000, "B", 1_000_000, "1.00M/2.00M"),
+    ],
 )
-def test_shares_notes_and_bytes_are_shown(total: float, unit: str, amount: float, shown: str) -> None:
+def test_shares_notes_and_bytes_are_shown(
+    total: float, unit: str, amount: float, shown: str
+) -> None:
     with on_terminal() as terminal, Bars().task("task", total, unit) as bar:
         bar.advance(amount, "sweep 3")
         bar._bar.refresh()  # type: ignore[attr-defined]
@@ -351,7 +379,9 @@ def test_waits_are_shown_below_the_bars_on_a_terminal_unless_quiet() -> None:
             below = shown.partition("\n")[2]
             assert "compiling: 0, " in below
             assert below.index("compiling: 7, ") < below.index("compiling: 8, ")
-            assert below.rpartition("compiling: 8, ")[2].replace("00:00", "").split() == ["\x1b[A"] * 2
+            assert (
+                below.rpartition("compiling: 8, ")[2].replace("00:00", "").split() == ["\x1b[A"] * 2
+            )
         session.verbosity = QUIET
         before = terminal.getvalue()
         show()

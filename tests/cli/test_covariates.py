@@ -27,7 +27,9 @@ def here(folder: Path) -> Path:
         result = "1-0" if rng.normal(0.35 * home, 1.0) > 0.0 else "0-1"
         rest = rng.integers(1, 5, 2)
         surface = rng.choice(["hard", "hard", "clay"])
-        lines.append(f"{1900 + number // 50},{white},{black},{result},{home},{rest[0]},{rest[1]},{surface}")
+        lines.append(
+            f"{1900 + number // 50},{white},{black},{result},{home},{rest[0]},{rest[1]},{surface}"
+        )
     (folder / "games.csv").write_text("\n".join(lines))
     return folder
 
@@ -57,16 +59,23 @@ def test_versus_takes_values(here: Path, ran: Ran) -> None:
     assert after["lead"] == before["lead"]
     assert after["stronger"] == before["stronger"]
     assert after["with"] == "home=1, rest=3:1, surface=clay"
-    turned = json.loads(ran("versus b a -f json --with home=-1 --with rest=1:3 --with surface=clay").out)
+    turned = json.loads(
+        ran("versus b a -f json --with home=-1 --with rest=1:3 --with surface=clay").out
+    )
     assert turned["expected"] == pytest.approx(1.0 - after["expected"], abs=1e-6)
     assert turned["expected_white"] == pytest.approx(1.0 - after["expected_black"], abs=1e-6)
 
 
 def test_versus_refuses_what_the_run_does_not_have(here: Path, ran: Ran) -> None:
     ran(["fit", "games.csv", "-c", "ttt", "-q", *SETTINGS])
-    assert "the model of games.ttt has no covariate 'rain'" in ran("versus a b --with rain=1", 2).err
+    assert (
+        "the model of games.ttt has no covariate 'rain'" in ran("versus a b --with rain=1", 2).err
+    )
     assert "home is a number, and 'x' is none" in ran("versus a b --with home=x", 2).err
-    assert "no game of surface has the value 'carpet'" in ran("versus a b --with surface=carpet", 2).err
+    assert (
+        "no game of surface has the value 'carpet'"
+        in ran("versus a b --with surface=carpet", 2).err
+    )
     assert "the value of home is missing" in ran("versus a b --with home", 2).err
 
 
@@ -75,20 +84,34 @@ def test_a_grid_over_points(here: Path, ran: Ran) -> None:
     found = rows(ran("evidence --grid covariates.home=0/40 -f tsv").out)
     assert [row["covariates.home"] for row in found] == ["0.0", "40.0"]
     assert float(found[0]["log_evidence"]) < float(found[1]["log_evidence"])
-    assert "unknown parameter 'covariates.rain'" in ran("evidence --grid covariates.rain=0/40", 2).err
+    assert (
+        "unknown parameter 'covariates.rain'" in ran("evidence --grid covariates.rain=0/40", 2).err
+    )
 
 
 @pytest.mark.slow
 def test_tuning_gives_what_the_fit_estimates(here: Path, ran: Ran) -> None:
     ran(["fit", "games.csv", "-c", "ttt", "-q", "-s", "solver.tol=1e-4", *SETTINGS])
-    estimated = ran(["fit", "games.csv", "-c", "ttt", "-o", "b", "-s", "solver.tol=1e-4", *SETTINGS]).err
+    estimated = ran(
+        ["fit", "games.csv", "-c", "ttt", "-o", "b", "-s", "solver.tol=1e-4", *SETTINGS]
+    ).err
     out, _ = ran("tune beta -f json -r b.ttt -s model.beta=480 -o tuned.yaml")
     tuned = {row["parameter"]: row for row in json.loads(out)}
     assert list(tuned) == ["beta", "covariates.home", "covariates.surface.clay", "log_evidence"]
     ran(["fit", "games.csv", "-c", "tuned.yaml", "-q", "-o", "c"])
     home = tuned["covariates.home"]
     again = ran(
-        ["fit", "games.csv", "-c", "ttt", "-o", "d", "-s", f"model.beta={tuned['beta']['tuned']}", *SETTINGS]
+        [
+            "fit",
+            "games.csv",
+            "-c",
+            "ttt",
+            "-o",
+            "d",
+            "-s",
+            f"model.beta={tuned['beta']['tuned']}",
+            *SETTINGS,
+        ]
     ).err
     (line,) = [line for line in again.splitlines() if line.startswith("covariates.home")]
     assert float(line.split()[1]) == pytest.approx(home["tuned"], rel=0.01)
@@ -121,17 +144,22 @@ def test_a_rating_system_takes_points(here: Path, ran: Ran) -> None:
         ("elo", "score"),
     ],
 )
-def test_compare_tunes_covariates_on_games_before_the_test(model: str, by: str, here: Path, ran: Ran) -> None:
+def test_compare_tunes_covariates_on_games_before_the_test(
+    model: str, by: str, here: Path, ran: Ran
+) -> None:
     """Turning the results from 1903 on changes nothing that is tuned."""
     home = "estimate" if model == "ttt" else 1
-    (here / "with.yaml").write_text(f"model: {{name: {model}, covariates: {{home: {home}, activity: 5}}}}\n")
+    (here / "with.yaml").write_text(
+        f"model: {{name: {model}, covariates: {{home: {home}, activity: 5}}}}\n"
+    )
     games = ["--games", "games.csv", "-s", "data.covariates={home: at_home}", "--from", "1903"]
     tuning = ["--tune", "--tune-by", by, "--evaluations", "12"]
     ran(["compare", "with.yaml", *games, *tuning, "--tuned-to", "tuned"])
     before_the_test = 1 + 3 * 50
     lines = (here / "games.csv").read_text().splitlines()
     turned = [
-        line.replace("1-0", "?").replace("0-1", "1-0").replace("?", "0-1") for line in lines[before_the_test:]
+        line.replace("1-0", "?").replace("0-1", "1-0").replace("?", "0-1")
+        for line in lines[before_the_test:]
     ]
     (here / "games.csv").write_text("\n".join([*lines[:before_the_test], *turned]))
     ran(["compare", "with.yaml", *games, *tuning, "--tuned-to", "again"])
@@ -163,4 +191,7 @@ def test_activity_needs_no_column(here: Path, ran: Ran) -> None:
     assert [row["covariates.activity"] for row in found] == ["0.0", "20.0"]
     assert len({row["log_evidence"] for row in found}) == 2
     tuned, _ = ran("tune covariates.activity -r plain.ttt -f json")
-    assert [row["parameter"] for row in json.loads(tuned)] == ["covariates.activity", "log_evidence"]
+    assert [row["parameter"] for row in json.loads(tuned)] == [
+        "covariates.activity",
+        "log_evidence",
+    ]

@@ -81,7 +81,10 @@ def test_what_stands_at_a_name_without_an_ending_is_meant(here: Path) -> None:
 
 
 def test_settings_reach_the_model_and_the_run(here: Path) -> None:
-    assert main.run(["fit", "games.csv", "-s", "model.beta=600", "-s", "data.period=quarter", "-q"]) == 0
+    assert (
+        main.run(["fit", "games.csv", "-s", "model.beta=600", "-s", "data.period=quarter", "-q"])
+        == 0
+    )
     meta = open_run("games.ttt").meta
     assert meta.params["beta"] == 600
     assert meta.config["model"]["beta"] == 600
@@ -110,7 +113,9 @@ def test_skills_stream_instead(here: Path, ran: Ran) -> None:
         *("1857", "1858", "1859", "1860", "1861", "1862"),
     ]
     assert names(here) == ["games.csv"]
-    assert len(json.loads(ran("fit games.csv -f json -o - -s solver.max_sweeps=1", 4).out)) == len(rows)
+    assert len(json.loads(ran("fit games.csv -f json -o - -s solver.max_sweeps=1", 4).out)) == len(
+        rows
+    )
 
 
 @pytest.fixture
@@ -131,7 +136,9 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> Sweeps:
     return found
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)]
+)
 def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
     here: Path, number: signal.Signals, code: int, swept: Sweeps, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,7 +196,9 @@ def test_the_name_of_the_run_has_no_suffix_of_any_format(suffix: str) -> None:
 
 
 CHESS = "date,white,black,result\n1900,Lasker,Steinitz,1-0\n1901,Lasker,Steinitz,0-1\n"
-FOOTBALL = "date,home_team,away_team,home_score,away_score\n1900,Reds,Blues,2,0\n1901,Blues,Reds,1,1\n"
+FOOTBALL = (
+    "date,home_team,away_team,home_score,away_score\n1900,Reds,Blues,2,0\n1901,Blues,Reds,1,1\n"
+)
 TENNIS = "date,winner,loser\n1900,Ann,Bea\n1901,Bea,Ann\n"
 
 

@@ -60,7 +60,13 @@ def test_tables_for_the_eye_fit_a_terminal(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     out = told(capsys)
     assert max(map(len, out.splitlines())) <= 80
-    headings = ["All files", "Files", "Rows that are not used", "Games by year", "Names that may be"]
+    headings = [
+        "All files",
+        "Files",
+        "Rows that are not used",
+        "Games by year",
+        "Names that may be",
+    ]
     places = [out.index(heading) for heading in headings]
     assert places == sorted(places)
     assert "Games by decade" not in out
@@ -69,9 +75,22 @@ def test_tables_for_the_eye_fit_a_terminal(
 def test_the_rows_as_they_were_read(here: Path, capsys: Capture) -> None:
     rows = list(csv.reader(io.StringIO(told(capsys, "--list", "-f", "csv"))))
     assert rows[0] == list(COLUMNS)
-    assert rows[2] == ["games.csv", "3", "1857", "Morphy, Paul", "Paulsen, L", "1/2-1/2", "Match", "", "", ""]
+    assert rows[2] == [
+        "games.csv",
+        "3",
+        "1857",
+        "Morphy, Paul",
+        "Paulsen, L",
+        "1/2-1/2",
+        "Match",
+        "",
+        "",
+        "",
+    ]
     assert len(rows) == 1 + 4
-    rows = list(csv.reader(io.StringIO(told(capsys, "--list", "--all", "--exclude", "rapid", "-f", "csv"))))
+    rows = list(
+        csv.reader(io.StringIO(told(capsys, "--list", "--all", "--exclude", "rapid", "-f", "csv")))
+    )
     assert [row[-1] for row in rows[1:]] == ["", "", "rapid", "no result", ""]
 
 
@@ -101,7 +120,10 @@ def test_flags_win_over_file_and_settings(here: Path, capsys: Capture) -> None:
     (here / "a.yaml").write_text("data: {filter: {years: 1857, min_games: 9}, max_errors: 7}\n")
     assert total(capsys, "-c", "a.yaml")["used"] == 0
     assert total(capsys, "-c", "a.yaml", "-s", "data.filter.min_games=0")["used"] == 2
-    assert total(capsys, "-c", "a.yaml", "-s", "data.filter.min_games=0", "--years", "1858-")["used"] == 2
+    assert (
+        total(capsys, "-c", "a.yaml", "-s", "data.filter.min_games=0", "--years", "1858-")["used"]
+        == 2
+    )
     assert total(capsys, "--years", "1857", "-s", "data.filter.years=1862")["used"] == 2
     assert main.run(["games", "games.csv", "-c", "a.yaml", "-s", "data.max_errors=0"]) == 3
 
@@ -111,13 +133,17 @@ def test_suggestions_are_written_and_can_be_applied(here: Path, ran: Ran, capsys
     assert printed.splitlines()[2] == '"Paulsen, Louis","Paulsen, L"'
     out, err = ran("games games.csv --suggest names.txt --only suspects")
     assert len(out.splitlines()) == 2
-    assert err == "1 suggestion written to names.txt: check it, then use it with --aliases names.txt\n"
+    assert (
+        err == "1 suggestion written to names.txt: check it, then use it with --aliases names.txt\n"
+    )
     assert (here / "names.txt").read_text() == printed
     assert total(capsys, "--aliases", "names.txt")["players"] == 5
     assert total(capsys, "--aliases", "names.txt")["suspects"] == 0
 
 
-def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(here: Path, ran: Ran, capsys: Capture) -> None:
+def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(
+    here: Path, ran: Ran, capsys: Capture
+) -> None:
     """The report only where somebody looks, or with an option that asks for it."""
     assert ran("games games.csv --suggest names.txt").out == ""
     assert (here / "names.txt").read_text().startswith("#")
@@ -136,10 +162,17 @@ def test_a_file_in_which_nothing_can_be_used_is_reported_all_the_same(
     found = json.loads(said.out)
     assert (found["total"]["rows"], found["total"]["used"]) == (4, 0)
     reasons = ["bad row", "no date", "no player", "same player twice"]
-    assert sorted((row["reason"], row["rows"]) for row in found["dropped"]) == [(why, 1) for why in reasons]
+    assert sorted((row["reason"], row["rows"]) for row in found["dropped"]) == [
+        (why, 1) for why in reasons
+    ]
     assert said.err.startswith("warning: games.csv: none of its 4 records can be used: ")
     rows = list(csv.DictReader(io.StringIO(told(capsys, "--list", "--all", "-f", "csv"))))
-    assert [row["problem"] for row in rows] == ["no date", "no player", "same player twice", "bad row"]
+    assert [row["problem"] for row in rows] == [
+        "no date",
+        "no player",
+        "same player twice",
+        "bad row",
+    ]
     assert told(capsys, "-s", "data.strict=true", code=3) == ""
     assert told(capsys, "--list").splitlines() == ["\t".join(COLUMNS)]
     assert "Rows that are not used" in told(capsys, "-f", "table")

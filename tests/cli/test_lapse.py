@@ -23,7 +23,9 @@ def club(folder: Path, ran: Ran) -> Path:
 
 
 def fitted(ran: Ran, lapse: str) -> str:
-    return ran(["fit", "club.csv", "-c", "ttt", "-s", "model.beta=150", "-s", f"model.lapse={lapse}"]).err
+    return ran(
+        ["fit", "club.csv", "-c", "ttt", "-s", "model.beta=150", "-s", f"model.lapse={lapse}"]
+    ).err
 
 
 def test_the_evidence_by_share_is_highest_near_the_true_one(club: Path, ran: Ran) -> None:

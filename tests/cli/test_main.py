@@ -26,8 +26,12 @@ from ttt_cli.views import exports
 CONTEXT = click.Context(main.group, info_name="ttt", **main.group.context_settings)
 PATHS = (*main.COMMANDS, "config list", "config show", "config check", "config schema")
 TYPED = [(path, typed) for path in PATHS for typed, _ in examples_of(path)]
-NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="signals end a process at once there")
+NUMBERS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+needs_signals = pytest.mark.skipif(
+    sys.platform == "win32", reason="signals end a process at once there"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +127,9 @@ def test_help_is_a_command_too(ran: Ran, capsys: pytest.CaptureFixture[str]) -> 
 def test_every_help_ends_with_examples(name: str, ran: Ran) -> None:
     usage, _, shown = ran([name, "--help"]).out.partition("\nExamples:\n")
     assert usage.startswith(f"Usage: ttt {name}")
-    expected = [line for typed, does in examples_of(name) for line in (f"  {typed}", f"      {does}")]
+    expected = [
+        line for typed, does in examples_of(name) for line in (f"  {typed}", f"      {does}")
+    ]
     assert shown.splitlines() == expected
     assert expected
 
@@ -139,7 +145,9 @@ def test_every_example_is_of_a_command(ran: Ran) -> None:
 def test_each_is_understood(path: str, typed: str) -> None:
     """Its options exist, and their values are of the right kind."""
     lines = [
-        part for part in re.split(r"\||&&|>.*", typed.removeprefix('eval "$(').removesuffix(')"')) if part
+        part
+        for part in re.split(r"\||&&|>.*", typed.removeprefix('eval "$(').removesuffix(')"'))
+        if part
     ]
     assert any(line.split()[: 1 + len(path.split())] == ["ttt", *path.split()] for line in lines)
     for line in lines:
@@ -189,7 +197,12 @@ def ended_by(
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(
     "error",
-    [None, RuntimeError("Query interrupted"), RunError("INTERRUPT Error: Interrupted!"), EOFError()],
+    [
+        None,
+        RuntimeError("Query interrupted"),
+        RunError("INTERRUPT Error: Interrupted!"),
+        EOFError(),
+    ],
     ids=["none", "RuntimeError", "RunError", "EOFError"],
 )
 def test_a_signal_gives_its_exit_code_also_where_a_library_makes_an_error_of_it(
@@ -216,7 +229,9 @@ def test_an_end_of_file_in_the_program_is_no_interrupt(
     assert "unexpected" in ran(["export", "skills", "-r", str(tmp_path / "a.ttt")], 1).err
 
 
-@pytest.mark.parametrize(("code", "ends"), [(0, 1), (2, 1), (4, 1), (141, 1), (129, 0), (130, 0), (143, 0)])
+@pytest.mark.parametrize(
+    ("code", "ends"), [(0, 1), (2, 1), (4, 1), (141, 1), (129, 0), (130, 0), (143, 0)]
+)
 def test_it_leaves_at_once_with_its_code(
     code: int, ends: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,7 +247,9 @@ def test_it_leaves_at_once_with_its_code(
 
 def test_nothing_that_was_written_is_lost() -> None:
     """Neither by it nor by what is done at the end."""
-    script = "import atexit; from ttt_cli.__main__ import main; atexit.register(print, 'end'); main()"
+    script = (
+        "import atexit; from ttt_cli.__main__ import main; atexit.register(print, 'end'); main()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True
     )

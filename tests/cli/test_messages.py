@@ -86,7 +86,9 @@ def transcript(folder: Path) -> Iterator[str]:
 def test_commands_print_what_the_page_shows(here: Path) -> None:
     make_folder(here)
     page = PAGE.read_text(encoding="utf-8")
-    assert "".join(transcript(here)) == page, "run python -m tests.cli.test_messages, and read what changed"
+    assert "".join(transcript(here)) == page, (
+        "run python -m tests.cli.test_messages, and read what changed"
+    )
     assert "unexpected " not in page.replace("unexpected extra", "")
     assert not re.search(r"[^\S\n]\n|\ufffd|exit code [014]\n", page)
 

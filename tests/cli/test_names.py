@@ -40,7 +40,10 @@ def test_answers_are_kept_and_not_asked_again(
 ) -> None:
     assert answer(monkeypatch, "y", "s", "x", "q") == 0
     shown = capsys.readouterr()
-    assert "1 of 3 (sure): initials, overlapping years\n  Aronian, Levon: 2 games 1995-2005\n" in shown.out
+    assert (
+        "1 of 3 (sure): initials, overlapping years\n  Aronian, Levon: 2 games 1995-2005\n"
+        in shown.out
+    )
     assert "1 answers in aliases.csv: --aliases aliases.csv uses them" in shown.err
     assert read_aliases("aliases.csv").names == {"Aronian, L": "Aronian, Levon"}
     assert answer(monkeypatch, "n", "d", "soon", "-1900") == 0
@@ -71,7 +74,9 @@ def test_names_that_no_alias_file_can_express_are_not_asked_about(
     assert "0 answers in aliases.csv" in capsys.readouterr().err
 
 
-def test_what_is_sure_is_taken_at_once(here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_sure_is_taken_at_once(
+    here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert "answers come from a terminal" in ran("names games.csv", 2).err
     assert main.run(["names", "games.csv", "--sure", "-o", "sure.csv"]) == 0

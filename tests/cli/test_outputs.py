@@ -131,7 +131,10 @@ def test_a_file_of_the_same_kind_is_replaced_and_that_is_reported(
         ("facts.table", "versus Morphy Paulsen -f table", "versus Paulsen Morphy -f table"),
         ("none.json", "players nobody", "players"),
         ("new.html", "report", "report --everyone"),
-        *((f"new.{fmt}", f"plot Morphy -f {fmt}", f"plot Paulsen -f {fmt}") for fmt in ("svg", "png", "pdf")),
+        *(
+            (f"new.{fmt}", f"plot Morphy -f {fmt}", f"plot Paulsen -f {fmt}")
+            for fmt in ("svg", "png", "pdf")
+        ),
         ("chart.html", "plot Morphy", "plot Paulsen"),
         ("new.yaml", "tune beta", "tune tau"),
         ("simulated.csv", "simulate --games 20 --players 5", "simulate --games 30 --players 5"),
@@ -146,7 +149,9 @@ def test_a_file_of_the_same_kind_is_replaced_and_that_is_reported(
         (folder / name).unlink()
 
 
-SUGGESTING = 'date,white,black,result\n1900,"Lasker, Emanuel",Steinitz,1-0\n1901,"Lasker, E",Steinitz,0-1\n'
+SUGGESTING = (
+    'date,white,black,result\n1900,"Lasker, Emanuel",Steinitz,1-0\n1901,"Lasker, E",Steinitz,0-1\n'
+)
 
 
 def test_suggestions_are_replaced_unless_they_were_edited(folder: Path, ran: Ran) -> None:
@@ -233,15 +238,23 @@ def test_what_a_command_reads_is_no_output_of_it(
             suggested = read == "new.csv"
             outs = [read, f"./{read}", f"{folder}/{read}"]
             outs += ["hard.csv", "soft.csv"] if read == "games.csv" else []
-            outs += ["/dev/stdin", "/proc/self/fd/0"] if "-" in command or "/dev/stdin" in command else []
+            outs += (
+                ["/dev/stdin", "/proc/self/fd/0"]
+                if "-" in command or "/dev/stdin" in command
+                else []
+            )
             for out in outs if read != "new.csv" else outs[:3]:
                 option = "--suggest" if suggested else "-o"
-                shown = [word for word in command if not suggested or word not in ("--list", "-f", "csv")]
+                shown = [
+                    word for word in command if not suggested or word not in ("--list", "-f", "csv")
+                ]
                 with redirected_input(folder / (source or "games.csv")):
                     code = ttt([*shown, option, out])
                 message = capsys.readouterr().err
                 assert (code, "reads" in message) == (2, True), (line, out, message)
-                after = {path: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+                after = {
+                    path: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()
+                }
                 assert after == before, (line, out)
 
 
@@ -262,4 +275,6 @@ def test_a_computed_table_that_may_not_replace_a_file_is_printed(folder: Path, r
     out, err = ran("top -n 1 -o rated.csv", 2)
     assert "it holds a table with other columns than these: rank, player" in err
     assert out.startswith("rank\tplayer\t")
-    assert ran("export skills -o rated.csv", 2).out == ""  # which is streamed, and soon exported again
+    assert (
+        ran("export skills -o rated.csv", 2).out == ""
+    )  # which is streamed, and soon exported again

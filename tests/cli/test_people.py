@@ -13,7 +13,9 @@ GAMES = "date,white,black,result\n1900,Ann,Bob,1-0\n1901,Bob,Cid,1-0\n1902,Cid,A
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "games.csv").write_text(GAMES, encoding="utf-8")
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
@@ -33,9 +35,9 @@ def test_people_are_columns_and_conditions_in_every_command(
     header, first, *_ = out("top", "--everyone", "--where", "age < 20", "--columns", "born,age")
     assert header.endswith(",born,age")
     assert (first.split(",")[1], first.split(",")[-2:]) == ("Bob", ["1890", "12"])
-    assert out("top", "--leaders", "--everyone", "--where", "federation = 'GER'", "--columns", "federation")[
-        1
-    ].endswith(",GER")
+    assert out(
+        "top", "--leaders", "--everyone", "--where", "federation = 'GER'", "--columns", "federation"
+    )[1].endswith(",GER")
     assert [line.split(",")[0] for line in out("players", "--where", "born is null")[1:]] == ["Cid"]
     assert out("players", "--columns", "federation")[1].endswith(",SUI")
     assert [line.split(",")[-1] for line in out("player", "ann", "--columns", "age")[1:]] == [

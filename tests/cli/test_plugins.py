@@ -41,7 +41,9 @@ def write_entry_points(folder: Path, name: str, lines: str) -> None:
     """What an installer writes of a package."""
     about = folder / f"{name}-1.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8"
+    )
     (about / "entry_points.txt").write_text(lines, encoding="utf-8")
 
 
@@ -71,7 +73,10 @@ def installed(site: Path) -> None:
 @pytest.mark.usefixtures("installed")
 def test_every_command_takes_the_system_and_the_format_of_a_package(here: Path, ran: Ran) -> None:
     (here / "old.beats").write_text(GAMES, encoding="utf-8")
-    assert "shares          Shares of points: one rating per player for all years." in ran("config list").out
+    assert (
+        "shares          Shares of points: one rating per player for all years."
+        in ran("config list").out
+    )
     assert '"shares"' in ran("config schema --model shares").out
     assert "drawn_before: 2" in ran("config show -c shares").out
     printed = ran("fit old.beats -c shares -s model.drawn_before=1 -o old.ttt")
@@ -89,9 +94,9 @@ def test_every_command_takes_the_system_and_the_format_of_a_package(here: Path, 
 @pytest.mark.usefixtures("installed")
 def test_the_module_for_packages_has_what_its_page_says() -> None:
     table = PAGE.partition("## What may be imported")[2]
-    assert set(re.findall(r"`(\w+)`", re.sub(r"(?m)\|[^|]*\|$", "", table.partition("|---|---|")[2]))) == set(
-        plugins.__all__
-    )
+    assert set(
+        re.findall(r"`(\w+)`", re.sub(r"(?m)\|[^|]*\|$", "", table.partition("|---|---|")[2]))
+    ) == set(plugins.__all__)
     _, fit = fit_rows([(1900, "a", "b", 2)], "shares")
     assert fit.mean == pytest.approx([1500 + 400 * np.log10(2), 1500 - 400 * np.log10(2)])
 
@@ -104,7 +109,9 @@ def test_packages_that_cannot_be_imported_are_named(site: Path, here: Path, ran:
         ConfigError, match="the package broken_ones cannot be imported: No module named 'nowhere'"
     ):
         registry.load("broken")
-    with pytest.raises(ConfigError, match=r"'other' of ttt\.systems is not a module with NAME = 'other'"):
+    with pytest.raises(
+        ConfigError, match=r"'other' of ttt\.systems is not a module with NAME = 'other'"
+    ):
         registry.load("other")
     assert registry.load("elo").NAME == "elo"
     (here / "a.broken").write_text("x", encoding="utf-8")

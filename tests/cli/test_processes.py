@@ -45,11 +45,20 @@ def run_file(tmp_path: Path) -> Path:
     return tmp_path / "a.ttt"
 
 
-def ttt(*args: str, script: str | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def ttt(
+    *args: str, script: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     start = ["-c", script] if script else ["-m", "ttt_cli"]
-    env = {key: value for key, value in os.environ.items() if key not in ("TTT_RUN", "PYTHONIOENCODING")}
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("TTT_RUN", "PYTHONIOENCODING")
+    }
     return subprocess.run(
-        [sys.executable, *start, *args], capture_output=True, check=False, env={**env, **environment}
+        [sys.executable, *start, *args],
+        capture_output=True,
+        check=False,
+        env={**env, **environment},
     )
 
 

@@ -58,7 +58,9 @@ def test_the_run_is_said_unless_it_was_named(command: str, ran: Ran) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_says_it_in_its_title_and_an_error_too(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_says_it_in_its_title_and_an_error_too(
+    ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streams, "on_terminal", lambda: True)
     out, err = ran("player Morphy")
     assert SAID not in err
@@ -99,7 +101,12 @@ def test_a_shared_surname_is_decided_with_a_line_on_stderr(here: Path, ran: Ran)
 @pytest.mark.slow
 def test_the_history_of_a_player_has_record_and_upsets(ran: Ran) -> None:
     out = ran("player morphy -f table").out
-    for part in ("Morphy, Paul (a.ttt)\n", "5 games (+3 =1 -1)", "record    score\n", "+2 =0 -1  0.667\n"):
+    for part in (
+        "Morphy, Paul (a.ttt)\n",
+        "5 games (+3 =1 -1)",
+        "record    score\n",
+        "+2 =0 -1  0.667\n",
+    ):
         assert part in out
     assert "a.pgn" not in out
     rows = json.loads(ran("player morphy --record -f json").out)
@@ -114,7 +121,9 @@ def test_the_history_of_a_player_has_record_and_upsets(ran: Ran) -> None:
 
 def test_players_are_listed_and_searched(ran: Ran) -> None:
     assert ran("players").out.splitlines()[0].split("\t")[0] == "player"
-    assert [row["player"] for row in json.loads(ran("players paul m -f json").out)] == ["Morphy, Paul"]
+    assert [row["player"] for row in json.loads(ran("players paul m -f json").out)] == [
+        "Morphy, Paul"
+    ]
     header, row = ran("players --from 1860 --min-games 5 -n 1 -f csv").out.splitlines()
     assert header == "player,first,last,games,peak_mean,peak_sd,peak_period"
     assert row.startswith('"Anderssen, Adolf",1858,1862,5,')
@@ -133,7 +142,9 @@ def test_players_are_listed_and_searched(ran: Ran) -> None:
         ("--peak --max-sd 1", "rank", []),
     ],
 )
-def test_the_forms_of_the_ranking(options: str, column: str, values: list[object], ran: Ran) -> None:
+def test_the_forms_of_the_ranking(
+    options: str, column: str, values: list[object], ran: Ran
+) -> None:
     assert [row[column] for row in json.loads(ran(f"top {options} -f json").out)] == values
 
 
@@ -196,7 +207,10 @@ def test_a_player_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None
     put_small_run(here / "semi.ttt", [("1900", "Rubinstein, Akiba", "Schlechter, Carl", "1-0")])
     printed = ran("player morphy", 2)
     assert "semi.ttt: no player 'morphy' in this run" in printed.err
-    assert "hint: Morphy, Paul is in a.ttt: -r a.ttt; without -r the newest run here is taken" in printed.err
+    assert (
+        "hint: Morphy, Paul is in a.ttt: -r a.ttt; without -r the newest run here is taken"
+        in printed.err
+    )
     assert "a.ttt: -r" not in ran("player morphy -r semi.ttt", 2).err
     put_small_run(here / "a.ttt", [("1900", "Lasker, Emanuel", "Lasker, Edward", "1-0")])
     put_small_run(here / "semi.ttt", [("1900", "Rubinstein, Akiba", "Schlechter, Carl", "1-0")])
@@ -205,7 +219,9 @@ def test_a_player_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None
 
 
 @each("fmt", ["json", "jsonl", "parquet"])
-def test_periods_have_their_year_as_a_number_where_types_are_kept(fmt: str, here: Path, ran: Ran) -> None:
+def test_periods_have_their_year_as_a_number_where_types_are_kept(
+    fmt: str, here: Path, ran: Ran
+) -> None:
     for command in ("export skills", "player morphy"):
         out = here / f"{command.split()[1]}.{fmt}"
         ran(f"{command} -o {out.name}")
@@ -223,11 +239,17 @@ def test_doubt_shows_the_run_without_games_of_a_condition_or_a_file(ran: Ran, fo
     fit(games_of(RECORDS), "ttt", output=folder / "joint.ttt", posterior="joint")
     rows = json.loads(ran("doubt -r joint.ttt -f json --where year=1858 --everyone").out)
     assert list(rows[0]) == ["player", "period", "year", "mean", "sd", "mean_without", "sd_without"]
-    assert len(json.loads(ran("doubt -r joint.ttt -f json --where year=1858 --refit -n 1").out)) == 1
-    header = ran("doubt -r joint.ttt -f csv --where year=1858 --kind leaders --everyone").out.splitlines()[0]
+    assert (
+        len(json.loads(ran("doubt -r joint.ttt -f json --where year=1858 --refit -n 1").out)) == 1
+    )
+    header = ran(
+        "doubt -r joint.ttt -f csv --where year=1858 --kind leaders --everyone"
+    ).out.splitlines()[0]
     assert header == "from,to,number_one,number_one_without"
     exported = csv.DictReader(io.StringIO(ran("export games -r joint.ttt -f csv").out))
-    lines = [f'{game["date"]},"{game["white"]}","{game["black"]}",{game["result"]}' for game in exported]
+    lines = [
+        f'{game["date"]},"{game["white"]}","{game["black"]}",{game["result"]}' for game in exported
+    ]
     listed = ["date,white,black,result", *lines[:2], "1800,Nobody,Somebody,1-0"]
     (folder / "some.csv").write_text("\n".join(listed) + "\n")
     assert "of some.csv not found in joint.ttt" in ran("doubt -r joint.ttt --games some.csv").err
@@ -242,7 +264,9 @@ def test_why_needs_a_joint_posterior_and_names_what_was_left_out(ran: Ran, folde
     rows = json.loads(out)
     assert rows
     assert list(rows[0])[:6] == ["date", "white", "black", "result", "expected", "change"]
-    opponents = json.loads(ran("why morphy -r joint.ttt -f json --by opponent --versus paulsen").out)
+    opponents = json.loads(
+        ran("why morphy -r joint.ttt -f json --by opponent --versus paulsen").out
+    )
     assert {row["opponent"] for row in opponents} <= {"Paulsen, Louis", "Anderssen, Adolf"}
     assert "both match" in ran("why morphy -r joint.ttt --versus morphy", 2).err
     assert ran("why morphy -r joint.ttt --by colour", 2).err

@@ -54,7 +54,9 @@ def test_published_figures(folder: Path, ran: Ran, text: str, options: list[str]
     """Those of a dense EP written from the definition, to 1e-4 in log Z and 0.001 points."""
     (folder / "races.csv").write_text(text)
     ran([*FIT, *options])
-    assert json.loads(ran("evidence -f json").out)["log_evidence"] == pytest.approx(-9.2423100, abs=1e-4)
+    assert json.loads(ran("evidence -f json").out)["log_evidence"] == pytest.approx(
+        -9.2423100, abs=1e-4
+    )
     for (player, year), (mean, sd) in FIGURES["sides"][2].items():
         (row,) = [row for row in rows(ran(f"player {player}").out) if row["period"] == f"{year}"]
         assert float(row["mean"]) == pytest.approx(mean, abs=1e-3)
@@ -158,7 +160,9 @@ def test_probabilities_of_places() -> None:
     p = float(ndtr(100.0 / np.hypot(300.0, 400.0)))
     of_two = place_probabilities(np.array([1300.0, 1200.0]), np.array([300.0, 400.0]))
     assert of_two == pytest.approx(np.array([[p, 1.0 - p], [1.0 - p, p]]), abs=1e-9)
-    assert place_probabilities(np.zeros(5), np.ones(5)) == pytest.approx(np.full((5, 5), 0.2), abs=1e-9)
+    assert place_probabilities(np.zeros(5), np.ones(5)) == pytest.approx(
+        np.full((5, 5), 0.2), abs=1e-9
+    )
     mean = np.array([0.0, 1.0, 0.3])
     sd = np.array([1.0, 2.0, 0.5])
     samples = np.random.default_rng(1).normal(mean, sd, (200_000, 3))

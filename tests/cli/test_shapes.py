@@ -65,7 +65,12 @@ def test_fitted_as_it_comes(folder: Path, shape: str) -> None:
             ("data.dates=dmy", "data.century=1900"),
             "1993-08-14",
         ),
-        ("17", "data.dates: number takes them as numbers of periods", ("data.dates=number",), "2016"),
+        (
+            "17",
+            "data.dates: number takes them as numbers of periods",
+            ("data.dates=number",),
+            "2016",
+        ),
     ],
 )
 def test_dates_that_are_refused_come_with_the_way_out(
@@ -78,7 +83,9 @@ def test_dates_that_are_refused_come_with_the_way_out(
 
 
 @pytest.mark.slow
-def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(folder: Path, ran: Ran) -> None:
+def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(
+    folder: Path, ran: Ran
+) -> None:
     (folder / CSV).write_text(
         "date,white,black,result\n03/02/1921,A,B,1-0\n04/05/1921,B,A,1-0\n1922,A,B,1-0\n"
     )
@@ -96,7 +103,10 @@ def test_sides_have_their_names_in_views(folder: Path, ran: Ran) -> None:
     name, text, _ = SHAPES["football"]
     (folder / name).write_text(text)
     assert (
-        main.run(["fit", name, "-q", "-s", "data.sides=[home, away]", "-s", "model.white_advantage=60"]) == 0
+        main.run(
+            ["fit", name, "-q", "-s", "data.sides=[home, away]", "-s", "model.white_advantage=60"]
+        )
+        == 0
     )
     for command in (["player", "Villa", "--record"], ["versus", "Villa", "Arsenal", "--record"]):
         rows = list(csv.DictReader(io.StringIO(ran([*command, "-f", "csv"]).out)))

@@ -33,7 +33,9 @@ def test_writes_games_and_the_truth_beside_them(folder: Path, ran: Ran) -> None:
     out, err = ran(f"simulate {SMALL} -o mine.csv --seed 4")
     assert out == ""
     assert "100 games of 20 players: mine.csv, mine.skills.csv, mine.years.csv" in err
-    games, skills, years = ((folder / f"mine{of}.csv").read_text() for of in ("", ".skills", ".years"))
+    games, skills, years = (
+        (folder / f"mine{of}.csv").read_text() for of in ("", ".skills", ".years")
+    )
     assert games.count("\n") == 101
     assert skills.startswith("player,period,skill\nPlayer 000001,1850,")
     years = years.splitlines()
@@ -53,5 +55,8 @@ def test_a_dash_streams_only_the_games(folder: Path, capfd: pytest.CaptureFixtur
 
 def test_truth_goes_where_asked(tmp_path: Path) -> None:
     games, truth, years = (tmp_path / name for name in ("g.pgn", "t.csv", "y.csv"))
-    assert run(f"simulate {SMALL} -o {games} --truth {truth} -s simulate.truth_years={years}".split()) == 0
+    assert (
+        run(f"simulate {SMALL} -o {games} --truth {truth} -s simulate.truth_years={years}".split())
+        == 0
+    )
     assert {path.name for path in tmp_path.iterdir()} == {"g.pgn", "t.csv", "y.csv"}

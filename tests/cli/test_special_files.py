@@ -17,7 +17,13 @@ import pytest
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.support import opening
 from ttt_cli.support.errors import OutputError
-from ttt_cli.support.opening import check_special, command_files, open_input, open_stream, remember_output
+from ttt_cli.support.opening import (
+    check_special,
+    command_files,
+    open_input,
+    open_stream,
+    remember_output,
+)
 
 GAMES = "date,white,black,result\n1900-01-01,Lasker,Steinitz,1-0\n1901-01-01,Lasker,Steinitz,0-1\n"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="devices and descriptors of Linux")
@@ -104,7 +110,10 @@ def test_a_pipe_between_processes_is_read_without_a_limit(tmp_path: Path) -> Non
 def test_a_named_pipe_is_read_if_another_process_writes_to_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     pipe = tmp_path / "pipe"
-    with other_end(pipe, "open(sys.argv[1], 'w').write('content')"), open_input(pipe, "games") as opened:
+    with (
+        other_end(pipe, "open(sys.argv[1], 'w').write('content')"),
+        open_input(pipe, "games") as opened,
+    ):
         assert opened.read() == b"content"
 
 

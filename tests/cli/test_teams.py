@@ -48,7 +48,9 @@ def test_published_figures(folder: Path, ran: Ran, text: str, options: list[str]
     """Those of a dense EP written from the definition, to 1e-4 in log Z and 0.001 points."""
     (folder / "games.csv").write_text(text)
     ran([*FIT, *options])
-    assert json.loads(ran("evidence -f json").out)["log_evidence"] == pytest.approx(-5.0294498, abs=1e-4)
+    assert json.loads(ran("evidence -f json").out)["log_evidence"] == pytest.approx(
+        -5.0294498, abs=1e-4
+    )
     for (player, year), (mean, sd) in FIGURES["teams"][2].items():
         (row,) = [row for row in rows(ran(f"player {player}").out) if row["period"] == f"{year}"]
         assert float(row["mean"]) == pytest.approx(mean, abs=1e-3)
@@ -91,7 +93,9 @@ def test_expected_scores_of_teams_are_those_of_sums(here: Path, ran: Ran) -> Non
         skills = {(row.player, row.period): row for row in run.skills().itertuples()}
     expected = [float(row["expected"]) for row in rows(ran("export games").out)]
     for index, year, white, black in ((0, "1900", "MA", "BC"), (2, "1902", "AB", "MC")):
-        mean = sum(skills[name, year].mean for name in white) - sum(skills[name, year].mean for name in black)
+        mean = sum(skills[name, year].mean for name in white) - sum(
+            skills[name, year].mean for name in black
+        )
         variance = sum(skills[name, year].sd ** 2 for name in white + black) + 4 * 480.0**2
         ends = (250.0 * np.sqrt(2.0) + np.array([mean, -mean])) / np.sqrt(variance)
         from scipy.special import ndtr
@@ -112,7 +116,9 @@ def test_shares_are_coefficients(folder: Path) -> None:
     members = timeline.members
     assert games.teams.names(games.players) == ["", "A / B (0.25)", "C / D"]
     assert members.share.tolist() == [1.0, 0.25, 1.0, 1.0, 1.0, 1.0, 1.0]
-    assert [games.players[player] for player in timeline.node_player[members.node]] == list("ABCDACD")
+    assert [games.players[player] for player in timeline.node_player[members.node]] == list(
+        "ABCDACD"
+    )
     assert games.report.dropped == {"no player": 1}
 
 
@@ -135,7 +141,9 @@ def test_members_are_united_by_their_spellings(folder: Path) -> None:
         ("A / NN", "C", "unnamed player"),
     ],
 )
-def test_teams_that_cannot_play_are_dropped(folder: Path, white: str, black: str, reason: str) -> None:
+def test_teams_that_cannot_play_are_dropped(
+    folder: Path, white: str, black: str, reason: str
+) -> None:
     (folder / "games.csv").write_text(
         f"date,white,black,result\n1900,{white},{black},1-0\n1900,A / B,C / D,1-0\n1900,A,B,1-0\n"
     )
@@ -157,7 +165,10 @@ def test_a_run_gives_its_games_back_and_takes_more(here: Path, ran: Ran) -> None
     assert rows(ran("player B --games").out)[-1]["opponent"] == "M / D"
     (here / "all.csv").write_text(IN_NAMES + "1903,Open,M / D,A / B,1-0\n")
     ran(["fit", "all.csv", *FIT[2:], *SEPARATOR])
-    means = [[row["mean"] for row in rows(ran(f"player M -r {run}").out)] for run in ("games.ttt", "all.ttt")]
+    means = [
+        [row["mean"] for row in rows(ran(f"player M -r {run}").out)]
+        for run in ("games.ttt", "all.ttt")
+    ]
     assert np.array(means[0], float) == pytest.approx(np.array(means[1], float), abs=1e-3)
 
 

@@ -20,7 +20,15 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def here(folder: Path) -> Path:
     plan = Plan(
-        players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6
+        players=40,
+        years=12,
+        games=900,
+        expansion=0.0,
+        beta=350,
+        tau=120,
+        clusters=1,
+        mixing=1.0,
+        seed=6,
     )
     written(folder / "a.ttt", lambda: fit(simulate(plan).games(), output="a.ttt"), "tune_command")
     return folder

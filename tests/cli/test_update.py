@@ -48,12 +48,18 @@ def test_the_run_is_replaced_and_what_was_read_is_told(here: Path, ran: Ran) -> 
     assert lines[-1] == "a.ttt written"
     run = open_run("a.ttt")
     assert run.meta.params["beta"] == 300
-    assert run.select("SELECT path, rows, used FROM inputs")[1] == [("old.csv", 3, 3), ("new.csv", 3, 2)]
+    assert run.select("SELECT path, rows, used FROM inputs")[1] == [
+        ("old.csv", 3, 3),
+        ("new.csv", 3, 2),
+    ]
     assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "new.csv", "old.csv"]
 
 
 def test_options_reach_the_update(here: Path, ran: Ran) -> None:
-    assert "and result: left out" in ran("update a.ttt new.csv --dedupe -s model.beta=310 -o b.ttt").err
+    assert (
+        "and result: left out"
+        in ran("update a.ttt new.csv --dedupe -s model.beta=310 -o b.ttt").err
+    )
     assert open_run("a.ttt").meta.games == 3
     run = open_run("b.ttt")
     assert (run.meta.games, run.meta.params["beta"]) == (4, 310)
@@ -72,7 +78,16 @@ def test_a_file_of_the_run_is_refused(here: Path, ran: Ran) -> None:
 
 
 def test_not_converged_is_written_and_exits_4(here: Path) -> None:
-    args = ["update", "a.ttt", "new.csv", "-q", "-s", "solver.tol=1e-12", "-s", "solver.max_sweeps=1"]
+    args = [
+        "update",
+        "a.ttt",
+        "new.csv",
+        "-q",
+        "-s",
+        "solver.tol=1e-12",
+        "-s",
+        "solver.max_sweeps=1",
+    ]
     assert main.run(args) == 4
     assert open_run("a.ttt").meta.games == 5
 

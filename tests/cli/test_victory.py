@@ -42,8 +42,13 @@ def test_steps_are_tuned_and_estimated_for_forecasts(league: Path, ran: Ran) -> 
     assert float(steps["margin_steps.2"]["tuned"]) == pytest.approx(200.0, abs=150.0)
     data = "data: {margin: margin}"
     (league / "plain.yaml").write_text(f"model: {{name: ttt, beta: 300}}\n{data}\n")
-    (league / "wide.yaml").write_text(f"model: {{name: ttt, beta: 300, margin_steps: estimate}}\n{data}\n")
-    loss = {row["system"]: float(row["log_loss"]) for row in rows(ran("compare plain.yaml wide.yaml").out)}
+    (league / "wide.yaml").write_text(
+        f"model: {{name: ttt, beta: 300, margin_steps: estimate}}\n{data}\n"
+    )
+    loss = {
+        row["system"]: float(row["log_loss"])
+        for row in rows(ran("compare plain.yaml wide.yaml").out)
+    }
     assert 0.0 < abs(loss["plain"] - loss["wide"]) < 0.1
 
 
@@ -51,7 +56,16 @@ def test_pgn_has_a_tag_of_margins(folder: Path, ran: Ran) -> None:
     ran([*SIMULATE, "league.pgn"])
     assert '[Margin "3"]' in (folder / "league.pgn").read_text()
     said = ran(
-        ["fit", "league.pgn", "-c", "ttt", "-s", "data.margin=Margin", "-s", "model.margin_steps={2: 200}"]
+        [
+            "fit",
+            "league.pgn",
+            "-c",
+            "ttt",
+            "-s",
+            "data.margin=Margin",
+            "-s",
+            "model.margin_steps={2: 200}",
+        ]
     ).err
     assert "margins of victory: " in said
 

@@ -71,7 +71,9 @@ def test_folders_and_bytes_that_are_no_text_are_errors(tmp_path: Path) -> None:
 
 def test_overrides_go_over_the_file_and_the_later_wins(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("model:\n  beta: 1\n  tau: 2\n")
-    document = read_document("run.yaml", ["model.beta=600", "data.period=month", "model.beta = 700"])
+    document = read_document(
+        "run.yaml", ["model.beta=600", "data.period=month", "model.beta = 700"]
+    )
     assert document.values == {"model": {"tau": 2, "beta": 700}, "data": {"period": "month"}}
     assert document.where(("model", "beta")) == "-s model.beta = 700"
     assert document.where(("model", "tau")) == "run.yaml:3"
@@ -160,7 +162,9 @@ def test_every_key_and_item_knows_its_line() -> None:
     assert document.where(("model",)) == "run.yaml:2"
     assert document.where(("model", "beta")) == "run.yaml:3"
     assert document.where(("data", "columns", 1)) == "run.yaml:7"
-    assert document.where(("model", "tau")) == "run.yaml:2"  # not written: that of what surrounds it
+    assert (
+        document.where(("model", "tau")) == "run.yaml:2"
+    )  # not written: that of what surrounds it
     assert document.where(("solver", "tol")) == "run.yaml"
     assert Document().where(("solver", "tol")) is None
     assert dotted(("data", "columns", 2)) == "data.columns[2]"
@@ -202,7 +206,10 @@ def test_nothing_written_is_an_empty_document(text: str) -> None:
 
 
 def test_an_alias_repeats_its_value() -> None:
-    assert parse_document("a: &x {b: 1}\nc: *x\n", "run.yaml").values == {"a": {"b": 1}, "c": {"b": 1}}
+    assert parse_document("a: &x {b: 1}\nc: *x\n", "run.yaml").values == {
+        "a": {"b": 1},
+        "c": {"b": 1},
+    }
 
 
 @each(
@@ -339,7 +346,11 @@ MATCHED = "scale.slope: slope matched needs anchors, and scale.anchors has none"
         (Params, "model:\n  margin: none", "model.margin must be 'auto' or a number, not 'none'"),
         (Params, "model:\n  mu0: x", "model.mu0 must be a number, not 'x'"),
         (DataConfig, "data:\n  header: 'yes'", "data.header must be true or false, not 'yes'"),
-        (DataConfig, "data:\n  delimiter: ', '", "data.delimiter must have at most 1 character, not ', '"),
+        (
+            DataConfig,
+            "data:\n  delimiter: ', '",
+            "data.delimiter must have at most 1 character, not ', '",
+        ),
         (DataConfig, "data:\n  columns: 3", "data.columns must be a list or a map of keys, not 3"),
         (DataConfig, "data:\n  columns: [id, 3]", "data.columns[1] must be text, not 3"),
         (DataConfig, "data:\n  columns: {white: 3}", "data.columns.white must be text, not 3"),
@@ -393,7 +404,11 @@ def test_the_first_problem_leads_and_the_others_follow() -> None:
     first, *others = error.message.splitlines()
     assert error.where == "run.yaml:2"
     assert first == "unknown key model.bta"
-    assert [line.partition(": ")[0] for line in others] == ["run.yaml:3", "run.yaml:4", "run.yaml:5"]
+    assert [line.partition(": ")[0] for line in others] == [
+        "run.yaml:3",
+        "run.yaml:4",
+        "run.yaml:5",
+    ]
     assert others[0].endswith("model.beta must be greater than 0, not -1 (sd, points; default 480)")
 
 

@@ -82,10 +82,21 @@ def test_what_is_shown_reads_back_the_same(
 def test_every_key_says_what_it_means() -> None:
     config = Config(model=ModelConfig(name="ttt", **SkillParams().model_dump()))
     lines = render(config, SkillParams).splitlines()
-    assert "  beta: 480                               # sd of one performance around skill, points" in lines
+    assert (
+        "  beta: 480                               # sd of one performance around skill, points"
+        in lines
+    )
     keys = [line for line in lines if line.startswith("  ")]
-    data = [*DataConfig.model_fields, *FilterConfig.model_fields]  # `filter` is the last key of data
-    fields = [*SkillParams.model_fields, *data, *SolverConfig.model_fields, *ScaleConfig.model_fields]
+    data = [
+        *DataConfig.model_fields,
+        *FilterConfig.model_fields,
+    ]  # `filter` is the last key of data
+    fields = [
+        *SkillParams.model_fields,
+        *data,
+        *SolverConfig.model_fields,
+        *ScaleConfig.model_fields,
+    ]
     assert [line.split(":")[0].strip() for line in keys] == ["name", *fields]
     assert all(" # " in line for line in keys)
 
@@ -158,10 +169,19 @@ def test_the_other_sections_have_all_their_keys() -> None:
     assert list(properties) == ["model", "data", "solver", "scale"]
     assert list(properties["data"]["properties"]) == list(DataConfig.model_fields)
     assert list(properties["solver"]["properties"]) == list(SolverConfig.model_fields)
-    assert properties["data"]["properties"]["period"]["enum"] == ["year", "quarter", "month", "week", "day"]
+    assert properties["data"]["properties"]["period"]["enum"] == [
+        "year",
+        "quarter",
+        "month",
+        "week",
+        "day",
+    ]
     assert properties["data"]["additionalProperties"] is False
     wanted = properties["data"]["properties"]["filter"]
     assert "$defs" not in properties["data"]
     assert wanted["additionalProperties"] is False
     assert wanted["description"] == "which records are used"
-    assert wanted["properties"]["exclude"]["anyOf"][0]["items"]["enum"][:2] == ["simul", "blindfold"]
+    assert wanted["properties"]["exclude"]["anyOf"][0]["items"]["enum"][:2] == [
+        "simul",
+        "blindfold",
+    ]

@@ -35,7 +35,9 @@ UNIT = re.compile(
 def leaves(name: str) -> dict[str, object]:
     """Key paths of a shipped config and their values; a section within a section is a value too, before its keys."""
     values = read_document(name).values
-    paths = {f"{section}.{key}": value for section, keys in values.items() for key, value in keys.items()}
+    paths = {
+        f"{section}.{key}": value for section, keys in values.items() for key, value in keys.items()
+    }
     inner = paths.get("data.filter", {})
     assert isinstance(inner, dict)
     return paths | {f"data.filter.{key}": value for key, value in inner.items()}
@@ -70,7 +72,12 @@ def test_a_config_holds_every_key_of_its_model(name: str) -> None:
 
 def test_ttt_holds_every_key_of_the_other_sections() -> None:
     found = leaves("ttt")
-    sections = {"data": DataConfig, "data.filter": FilterConfig, "solver": SolverConfig, "scale": ScaleConfig}
+    sections = {
+        "data": DataConfig,
+        "data.filter": FilterConfig,
+        "solver": SolverConfig,
+        "scale": ScaleConfig,
+    }
     for section, schema in sections.items():
         expected = [f"{section}.{key}" for key in schema.model_fields]
         assert [path for path in found if path.rpartition(".")[0] == section] == expected
@@ -88,11 +95,16 @@ def test_a_comment_with_the_unit_stands_above_every_key(name: str) -> None:
         assert UNIT.search(" ".join(reversed(comment))), f"{path} has no comment with its unit"
 
 
-@pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="tests run outside the source tree")
+@pytest.mark.skipif(
+    not (ROOT / "pyproject.toml").is_file(), reason="tests run outside the source tree"
+)
 def test_the_wheel_carries_the_configs_and_every_package() -> None:
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "setuptools"
+    ]
     packages = {
-        ".".join(file.parent.relative_to(ROOT).parts) for file in (ROOT / "ttt_cli").rglob("__init__.py")
+        ".".join(file.parent.relative_to(ROOT).parts)
+        for file in (ROOT / "ttt_cli").rglob("__init__.py")
     }
     assert set(setuptools["packages"]) == packages | {"ttt_cli.configs"}
     assert setuptools["package-dir"] == {"ttt_cli.configs": "configs"}

@@ -19,7 +19,9 @@ SHOWN_ONLY = {"text", ""}  # output, pictures made of letters, formulas
 NUMBERS = "<!-- the numbers above:\n"
 LONG = {"gallery.md"}  # all kinds of pictures: half a minute
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks need a POSIX shell and terminal")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="blocks need a POSIX shell and terminal"
+)
 
 
 def page_blocks(page: Path) -> list[Block]:
@@ -32,7 +34,9 @@ def page_blocks(page: Path) -> list[Block]:
     [pytest.param(page, marks=[pytest.mark.large] * (page.name in LONG)) for page in PAGES],
     ids=lambda page: page.name,
 )
-def test_blocks_of(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of(
+    page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session(tmp_path, commands=server.folder)
     blocks = page_blocks(page)
@@ -78,11 +82,14 @@ def run(session: Session, block: Block, before: Block | None, place: str) -> Non
 
 
 def test_only_the_set_up_of_the_readme_is_not_run() -> None:
-    left_out = {(page, block.text) for page in PAGES for block in page_blocks(page) if not block.run}
+    left_out = {
+        (page, block.text) for page in PAGES for block in page_blocks(page) if not block.run
+    }
     assert {page.name for page, _ in left_out} == {"README.md"}
     assert len(left_out) == 2
     assert all(
-        text.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ") for _, text in left_out
+        text.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ")
+        for _, text in left_out
     )
 
 
@@ -99,7 +106,9 @@ def test_the_set_up_of_the_readme_ends_with_commands_that_work(tmp_path: Path) -
 
 
 def test_a_block_is_left_out_only_by_a_comment_right_above_it() -> None:
-    marked, plain = blocks_of(f"{NOT_RUN} why -->\n```bash\nfalse\n```\n\ntext\n```bash\ntrue\n```\n")
+    marked, plain = blocks_of(
+        f"{NOT_RUN} why -->\n```bash\nfalse\n```\n\ntext\n```bash\ntrue\n```\n"
+    )
     assert not marked.run
     assert plain.run
     assert (plain.text, plain.line) == ("true\n", 7)

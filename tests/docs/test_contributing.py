@@ -61,7 +61,9 @@ def change(folder: Path, text: str) -> list[str]:
 @pytest.mark.parametrize(
     "heading", [pytest.param(name, marks=[pytest.mark.large] * (name in LONG)) for name in EXAMPLES]
 )
-def test_an_example_works_and_touches_no_other_file(heading: str, package: Path, tmp_path: Path) -> None:
+def test_an_example_works_and_touches_no_other_file(
+    heading: str, package: Path, tmp_path: Path
+) -> None:
     text, copy = section(heading), tmp_path / "copy"
     shutil.copytree(package, copy)
     touched = change(copy, text)
@@ -82,5 +84,7 @@ def test_an_example_works_and_touches_no_other_file(heading: str, package: Path,
 
 def test_every_example_is_run() -> None:
     assert {
-        heading for heading in re.findall(r"^## (.+)$", PAGE, re.MULTILINE) if "<!-- " in section(heading)
+        heading
+        for heading in re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+        if "<!-- " in section(heading)
     } == set(EXAMPLES)

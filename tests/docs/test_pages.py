@@ -71,7 +71,9 @@ def words(cells: list[str]) -> list[str]:
 
 def test_the_commands_are_as_their_help_says() -> None:
     fresh = "import make_cli; print(make_cli.page(), end='')"  # helps that other tests asked for are kept by click
-    page = subprocess.run([sys.executable, "-c", fresh], cwd=DOCS, capture_output=True, text=True, check=True)
+    page = subprocess.run(
+        [sys.executable, "-c", fresh], cwd=DOCS, capture_output=True, text=True, check=True
+    )
     assert read("cli.md") == page.stdout, "run: python docs/make_all.py --text"
 
 
@@ -139,7 +141,9 @@ def test_the_dates_and_results_of_the_page_are_read_as_it_says() -> None:
     found = [parse_dates([text], DataConfig()) for text in shown]
     assert not any(date.repaired[0] or date.reject_code[0] for date in found)
     assert {date.day[0] for date in found if date.precision[0] == 2} == {-40742}
-    results = re.findall(r"`([^`]+)`", section(read("reading.md"), "## Results").partition(", or White's")[0])
+    results = re.findall(
+        r"`([^`]+)`", section(read("reading.md"), "## Results").partition(", or White's")[0]
+    )
     assert [parse_result(text) for text in results] == [2, 1, 1, 0, 2, 1, 2, 1, 0]
 
 
@@ -192,9 +196,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "skills players games spans evidence inputs file_traits dropped noticed problems meta game_rows names"
         " periods"
     )
-    joint = (
-        "links steps draws newcomers game_texts texts spellings neutral_games victory_margins doubtful_games"
-    )
+    joint = "links steps draws newcomers game_texts texts spellings neutral_games victory_margins doubtful_games"
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
     of_sources = "sources game_sources"
@@ -211,7 +213,11 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
 
 def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
     run = open_run(run_of_classics)
-    for table, frame in (("skills", run.skills()), ("players", run.players()), ("games", run.games())):
+    for table, frame in (
+        ("skills", run.skills()),
+        ("players", run.players()),
+        ("games", run.games()),
+    ):
         described = section(read("runs.md"), f"### {table}")
         hidden = re.findall(r"\*`(\w+)`\*", described)
         shown = [name for name in words(first_cells(described)) if name not in hidden]
@@ -223,7 +229,9 @@ def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
 def test_the_pictures_show_what_the_commands_show(server: Server, name: str) -> None:
     drawn = make_images.pictures(server.folder, [name])[name]
     stored = (make_images.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
-    assert same(make_images.text_of(stored), make_images.text_of(drawn)), "run: python docs/make_images.py"
+    assert same(make_images.text_of(stored), make_images.text_of(drawn)), (
+        "run: python docs/make_images.py"
+    )
 
 
 def test_every_picture_is_made_by_a_script_and_shown() -> None:
@@ -268,7 +276,9 @@ def test_the_odds_are_those_that_count() -> None:
         if re.match(r"\| .*\d \|", line)
     ]
     cells = [cell.strip() for row in rows for cell in row.strip("|").split("|")]
-    shown = {odds: float(points) for odds, points in zip(cells[::2], cells[1::2], strict=True) if odds}
+    shown = {
+        odds: float(points) for odds, points in zip(cells[::2], cells[1::2], strict=True) if odds
+    }
     assert {odds: abs(odds_points(odds)) for odds in shown} == shown
     assert len(shown) == len(POINTS)
 

@@ -28,9 +28,16 @@ KNOWN = {*BESIDE.values(), "index.md", "runs.md", "models/ttt.md", "images/a.svg
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "https_proxy": NOWHERE, "http_proxy": NOWHERE}
+    environment = {
+        **os.environ,
+        "NO_MKDOCS_2_WARNING": "1",
+        "https_proxy": NOWHERE,
+        "http_proxy": NOWHERE,
+    }
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     assert built.returncode == 0, built.stderr
     return folder
 
@@ -52,14 +59,18 @@ class Targets(HTMLParser):
 
 @pytest.mark.slow
 def test_every_page_is_built_and_loads_and_leads_to_what_is_there(site: Path) -> None:
-    pages = [page.relative_to(ROOT / "docs").with_suffix(".html") for page in ROOT.glob("docs/**/*.md")]
+    pages = [
+        page.relative_to(ROOT / "docs").with_suffix(".html") for page in ROOT.glob("docs/**/*.md")
+    ]
     pages += [Path(of_site).with_suffix(".html") for of_site in BESIDE.values()]
     for page in pages:
         found = Targets(site / page)
         assert found.loaded
         for target in (*found.loaded, *found.links):
             link = urlsplit(target)
-            assert not (target in found.loaded and (link.scheme or link.netloc)), f"{page} loads {target}"
+            assert not (target in found.loaded and (link.scheme or link.netloc)), (
+                f"{page} loads {target}"
+            )
             if not (link.scheme or link.netloc) and link.path:
                 assert (site / page.parent / unquote(link.path)).exists(), f"{page}: {target}"
     assert not list(site.rglob("*.py"))
@@ -85,9 +96,17 @@ def test_the_reference_has_the_face_and_every_error(site: Path) -> None:
         ("index.md", "[a](runs.md) [b](models/ttt.md#c)", "[a](runs.md) [b](models/ttt.md#c)"),
         ("index.md", "[a](../README.md#b)", "[a](readme.md#b)"),
         ("readme.md", "![a](docs/images/a.svg) [b](LICENSE)", "![a](images/a.svg) b"),
-        ("models/ttt.md", "[a](../../CHANGELOG.md) [b](../runs.md)", "[a](../changelog.md) [b](../runs.md)"),
+        (
+            "models/ttt.md",
+            "[a](../../CHANGELOG.md) [b](../runs.md)",
+            "[a](../changelog.md) [b](../runs.md)",
+        ),
         ("sample.md", "[a](../docs/runs.md) [b](broken/a.pgn)", "[a](runs.md) b"),
-        ("index.md", "[`a`](../tests/x.py), [b [c]](#d) <https://e.org>", "`a`, [b [c]](#d) <https://e.org>"),
+        (
+            "index.md",
+            "[`a`](../tests/x.py), [b [c]](#d) <https://e.org>",
+            "`a`, [b [c]](#d) <https://e.org>",
+        ),
         ("index.md", "[a](https://e.org/runs.md)", "[a](https://e.org/runs.md)"),
     ],
 )

@@ -17,7 +17,9 @@ def simulated(true_slope, games=20_000, seed=3):
     predicted = random.dirichlet([2.0, 2.0, 2.0], games)
     true = predicted**true_slope
     true /= true.sum(axis=1, keepdims=True)
-    outcome = (random.random(games)[:, np.newaxis] > np.cumsum(true, axis=1)).sum(axis=1).astype(np.int8)
+    outcome = (
+        (random.random(games)[:, np.newaxis] > np.cumsum(true, axis=1)).sum(axis=1).astype(np.int8)
+    )
     return predicted, outcome, np.ones(games), np.arange(games), np.arange(games) + games
 
 
@@ -38,9 +40,13 @@ def test_the_slope_has_the_highest_likelihood():
     def loss(at):
         slope, intercept = at
         powers = predicted**slope * np.exp([0.0, intercept, 0.0])
-        return -weight @ np.log((powers / powers.sum(axis=1, keepdims=True))[np.arange(300), outcome])
+        return -weight @ np.log(
+            (powers / powers.sum(axis=1, keepdims=True))[np.arange(300), outcome]
+        )
 
-    expected = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).x
+    expected = minimize(
+        loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
+    ).x
     found = calibration_slope(predicted, outcome, weight, white, black)
     assert found.slope == pytest.approx(expected[0], abs=1e-6)
 

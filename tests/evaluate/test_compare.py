@@ -72,7 +72,12 @@ def test_every_system_is_scored_as_it_is_alone(timeline: Timeline) -> None:
     for entry in found.entries:
         resolved = entry.system
         alone = forecast(
-            timeline, resolved.model, resolved.params, resolved.config.solver, first=found.first, every=2
+            timeline,
+            resolved.model,
+            resolved.params,
+            resolved.config.solver,
+            first=found.first,
+            every=2,
         )
         assert np.array_equal(entry.probabilities, alone.model)
         fit = resolved.model.fit(timeline, resolved.params, resolved.config.solver)
@@ -89,7 +94,9 @@ def test_processes_change_nothing(timeline: Timeline) -> None:
         assert one.log_evidence == other.log_evidence
 
 
-def test_standings_put_the_best_first_and_say_how_far_behind_the_others_are(timeline: Timeline) -> None:
+def test_standings_put_the_best_first_and_say_how_far_behind_the_others_are(
+    timeline: Timeline,
+) -> None:
     found = compare(timeline, SYSTEMS, "1854")
     standings = found.overall()
     assert {standings[0].entry.system.name, standings[1].entry.system.name} == {"true", "filter"}
@@ -127,7 +134,9 @@ def test_half_of_the_games_come_before_the_test(timeline: Timeline) -> None:
 
 
 @pytest.mark.parametrize("by", [pytest.param("score", marks=pytest.mark.large), "evidence"])
-def test_tuning_finds_better_parameters_without_a_look_at_the_test(timeline: Timeline, by: str) -> None:
+def test_tuning_finds_better_parameters_without_a_look_at_the_test(
+    timeline: Timeline, by: str
+) -> None:
     options = TuneOptions(since="1853", by=by, evaluations=40)  # type: ignore[arg-type]
     systems = [SYSTEMS[1], system("filter", "trueskill", draw_margin=20.0)]
     found = compare(timeline, systems, "1858", tuning=options)
@@ -154,7 +163,9 @@ def better(one: np.ndarray, other: np.ndarray, timeline: Timeline, scored: slice
 def test_systems_without_evidence_are_tuned_by_their_score() -> None:
     rows = [(1900 + i // 6, "abcd"[i % 4], "bcda"[i % 4], (i * 7) % 3) for i in range(60)]
     timeline = build_timeline(make_games(rows))
-    (entry,) = compare(timeline, [system("e", "elo")], "1907", tuning=TuneOptions(by="evidence")).entries
+    (entry,) = compare(
+        timeline, [system("e", "elo")], "1907", tuning=TuneOptions(by="evidence")
+    ).entries
     assert entry.tuned is not None
     assert entry.tuned.by == "score"
     assert set(entry.tuned.values) == {"k", "draw_margin", "white_advantage"}
@@ -205,7 +216,9 @@ def test_a_system_that_cannot_take_the_games_is_lost_alone(timeline: Timeline, j
 def test_a_program_error_in_one_system_costs_no_other(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Forecaster, "predict", raising_for("trueskill", ZeroDivisionError("by zero\nmore")))
+    monkeypatch.setattr(
+        Forecaster, "predict", raising_for("trueskill", ZeroDivisionError("by zero\nmore"))
+    )
     found = compare(timeline, [SYSTEMS[2], system("other", "elo")], "1858")
     assert [entry.system.name for entry in found.entries] == ["other"]
     assert [(lost.system.name, lost.reason) for lost in found.lost] == [
@@ -249,8 +262,18 @@ def monthly(period: Period) -> Timeline:
             ("month", most, 1, every)
             for most, every in ((8520, 1), (8519, 2), (4200, 2), (4199, 3), (2759, 4))
         ],
-        *[("month", 2039, 1, 6), ("month", 1319, 1, 12), ("month", 0, 1, 12), ("month", 8520, 3, 3)],
-        *[("year", 0, 1, 1), ("quarter", 0, 1, 4), ("week", 0, 1, 52), ("day", 0, 1, 365)],  # a year at most
+        *[
+            ("month", 2039, 1, 6),
+            ("month", 1319, 1, 12),
+            ("month", 0, 1, 12),
+            ("month", 8520, 3, 3),
+        ],
+        *[
+            ("year", 0, 1, 1),
+            ("quarter", 0, 1, 4),
+            ("week", 0, 1, 52),
+            ("day", 0, 1, 365),
+        ],  # a year at most
     ],
 )
 def test_as_few_periods_as_the_games_allow(
@@ -267,7 +290,9 @@ def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
     laid_out = build_timeline(make_games(rows))
     system = replace(configure(model="edo"), name="mine")
     monkeypatch.setattr(
-        edo, "_posterior", lambda *_: SimpleNamespace(pattern=SimpleNamespace(entries=1, flops=2.5e5))
+        edo,
+        "_posterior",
+        lambda *_: SimpleNamespace(pattern=SimpleNamespace(entries=1, flops=2.5e5)),
     )
     monkeypatch.setattr(edo, "MOST_WORK", 2e6)
     assert affordable(laid_out, system, 6) == (system, None)
@@ -335,7 +360,9 @@ ROWS = [
 ]  # fmt: skip
 
 games = st.lists(
-    st.tuples(st.permutations(range(6)).map(lambda p: (p[0], p[1])), st.floats(-2, 2), st.floats(0.1, 3)),
+    st.tuples(
+        st.permutations(range(6)).map(lambda p: (p[0], p[1])), st.floats(-2, 2), st.floats(0.1, 3)
+    ),
     min_size=2,
     max_size=25,
 )
@@ -361,7 +388,9 @@ def test_games_with_a_common_player_are_taken_as_dependent(
                  for b, q in zip(deviation, pairs, strict=True) if p & q)  # fmt: skip
     alone = sum(a * a for a in deviation)
     assert found.mean == pytest.approx(mean, abs=1e-12)
-    assert found.standard_error == pytest.approx(math.sqrt(max(shared, alone)) / weight.sum(), abs=1e-7)
+    assert found.standard_error == pytest.approx(
+        math.sqrt(max(shared, alone)) / weight.sum(), abs=1e-7
+    )
 
 
 def test_infinite_losses_and_single_games_have_no_standard_error() -> None:
@@ -388,7 +417,9 @@ def test_games_of_earlier_periods_are_counted_with_their_weights() -> None:
 
 def test_experience_is_that_of_the_less_experienced() -> None:
     timeline = build_timeline(make_games(ROWS))
-    found = {name: np.flatnonzero(member).tolist() for name, member in groups(timeline, 1, "experience")}
+    found = {
+        name: np.flatnonzero(member).tolist() for name, member in groups(timeline, 1, "experience")
+    }
     assert found == {"0": [0, 1, 3], "1-9": [2, 4], "30-99": [5]}
     every = groups(timeline, 0, "experience")
     assert sum(member.astype(int) for _, member in every).tolist() == [1] * 7
@@ -426,7 +457,9 @@ def test_a_probability_of_one_is_in_the_last_bin():
 
 
 def test_calibration_compares_expected_scores_with_those_made() -> None:
-    probabilities = np.array([[0.05, 0.2, 0.75], [0.05, 0.2, 0.75], [0.0, 0.0, 1.0], [0.9, 0.1, 0.0]])
+    probabilities = np.array(
+        [[0.05, 0.2, 0.75], [0.05, 0.2, 0.75], [0.0, 0.0, 1.0], [0.9, 0.1, 0.0]]
+    )
     outcome, weight = np.array([2, 1, 2, 0], np.int8), np.array([1.0, 3.0, 2.0, 1.0])
     expected = probabilities[:, 2] + 0.5 * probabilities[:, 1]
     low, middle, high = calibrate(expected, outcome / 2.0, weight, SCORE_BINS)

@@ -178,7 +178,9 @@ def test_fits_begin_at_those_with_other_parameters_of_the_same_period() -> None:
     assert np.concatenate(found) == pytest.approx(plain, abs=1e-6)
 
 
-def test_forecasts_of_ratings_alone_need_no_exact_deviations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forecasts_of_ratings_alone_need_no_exact_deviations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     timeline = build_timeline(make_games(history(7)))
     whr = registry.load("whr")
     own, exact = whr.Params(deviations="own"), whr.Params(deviations="exact")
@@ -255,7 +257,9 @@ def test_the_naive_model_knows_the_draws_of_the_past_and_one_game_of_each_outcom
 
 
 def test_an_automatic_margin_follows_the_share_of_draws_so_far():
-    _, found = predicted_of(THREE_YEARS, prior_sd=1e-6, tau=0)  # so sure of all that the margin alone decides
+    _, found = predicted_of(
+        THREE_YEARS, prior_sd=1e-6, tau=0
+    )  # so sure of all that the margin alone decides
     assert found.model == pytest.approx(found.naive, abs=1e-8)
     _, given = predicted_of(THREE_YEARS, prior_sd=1e-6, tau=0, draw_probability=0.4)
     assert given.model[:, 1] == pytest.approx(0.4, abs=1e-8)
@@ -323,7 +327,8 @@ def test_leaving_one_out_by_cavity_is_close_to_fitting_without_the_game(model):
 def in_a_ring(outcomes):
     """60 games a year from 1900, between neighbours of four."""
     return [
-        (1900 + i // 60, "abcd"[i % 4], "abcd"[(i + 1) % 4], outcome) for i, outcome in enumerate(outcomes)
+        (1900 + i // 60, "abcd"[i % 4], "abcd"[(i + 1) % 4], outcome)
+        for i, outcome in enumerate(outcomes)
     ]
 
 
@@ -332,7 +337,9 @@ def test_an_advantage_is_estimated_from_enough_games_of_the_past_only():
     _, found = predicted_of(rows, white_advantage="estimate", draw_margin=100)
     _, blind = predicted_of(rows, draw_margin=100)
     assert found.model[:120] == pytest.approx(blind.model[:120])  # 60 games are too few
-    gamma = fit_rows(rows[:120], white_advantage="estimate", draw_margin=100)[1].params["white_advantage"]
+    gamma = fit_rows(rows[:120], white_advantage="estimate", draw_margin=100)[1].params[
+        "white_advantage"
+    ]
     assert gamma > 50
     _, held = predicted_of(rows, first=2, white_advantage=gamma, draw_margin=100)
     assert found.model[120:] == pytest.approx(held.model, abs=1e-4)
@@ -366,7 +373,12 @@ def test_the_first_period_is_found_by_its_label_or_year():
     timeline = build_timeline(make_games(THREE_YEARS))
     assert [find_step(timeline, text) for text in ("1066", "1900", "1901", "1904")] == [0, 0, 1, 2]
     months = build_timeline(make_games(THREE_YEARS), "month")
-    assert [find_step(months, text) for text in ("1903", "1903-07", "1903.07", "1903-08")] == [1, 1, 1, 2]
+    assert [find_step(months, text) for text in ("1903", "1903-07", "1903.07", "1903-08")] == [
+        1,
+        1,
+        1,
+        2,
+    ]
     with pytest.raises(LookupFailed, match="no games from 1905 on"):
         find_step(timeline, "1905")
     with pytest.raises(LookupFailed, match="'early' is not a period"):
@@ -400,12 +412,18 @@ def by_hand(name, params, draws, white, black):
     """P(loss, draw, win) by the formulas of docs/models/draws.md."""
     above = ((white["mean"] + black["mean"]) / 2 - draws["level"]) / 400
     grown = math.exp(params["draw_margin_strength"] * min(max(above, -2), 2))
-    d, noise = white["mean"] - black["mean"], 2 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    d, noise = (
+        white["mean"] - black["mean"],
+        2 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2,
+    )
     if name == "ttt":
         sides = [(draws["margin"] * grown, noise)] * 2
     else:
         more = params["draw_margin_mean"] * (grown - 1)
-        sides = [(side["draw_margin"] + more, noise + side["draw_margin_sd"] ** 2) for side in (black, white)]
+        sides = [
+            (side["draw_margin"] + more, noise + side["draw_margin_sd"] ** 2)
+            for side in (black, white)
+        ]
     win, loss = (
         normal_cdf((sign * d - margin) / math.sqrt(v))
         for sign, (margin, v) in zip((1, -1), sides, strict=True)
@@ -422,7 +440,9 @@ def test_games_are_predicted_with_the_last_years_margin_and_level(name):
     seen = model.fit(timeline.until(step), params, EXACT)
     year = 1900 + step
     assert fit.draws.year.tolist()[-1] == year
-    assert fit.draws.at(year) == pytest.approx(fit.draws.at(year - 1))  # nothing is known of the year itself
+    assert fit.draws.at(year) == pytest.approx(
+        fit.draws.at(year - 1)
+    )  # nothing is known of the year itself
     if name == "ttt":
         assert fit.draws.at(year - 1) == pytest.approx(seen.draws.at(year - 1), abs=1e-5)
     found = Forecaster(timeline, model, params, EXACT).predict(step, step + 1)
@@ -435,7 +455,9 @@ def test_games_are_predicted_with_the_last_years_margin_and_level(name):
             {key: float(of[end[g] - nodes.start]) for key, of in beliefs.items()}
             for end in (timeline.game_white, timeline.game_black)
         )
-        assert found[g - start] == pytest.approx(by_hand(name, fit.params, draws, white, black), abs=2e-4)
+        assert found[g - start] == pytest.approx(
+            by_hand(name, fit.params, draws, white, black), abs=2e-4
+        )
 
 
 @pytest.mark.parametrize("name", ["ttt", "ttt-d"])
@@ -452,7 +474,8 @@ def test_questions_to_a_run_take_the_margin_of_their_year(name):
     assert np.array_equal(frame["margin"], fit.draws.margin)
     assert np.array_equal(frame["sd"], fit.draws.sd)
     strengths = {
-        (row["player"], row["period"]): row for row in run.skills().rename(columns={}).to_dict("records")
+        (row["player"], row["period"]): row
+        for row in run.skills().rename(columns={}).to_dict("records")
     }
     for year in (1900, 1905):
         draws = frame[frame["year"] == year].iloc[0]
@@ -460,8 +483,12 @@ def test_questions_to_a_run_take_the_margin_of_their_year(name):
         expected_odds = by_hand(name, fit.params, draws, white, black)
         view = versus_view(run, "a", "b", at=str(year))
         report = dict(zip(view.report.columns, view.report.rows[0], strict=True))
-        assert (report["loss"], report["draw"], report["win"]) == pytest.approx(expected_odds, abs=1e-9)
-        played = next(game for game in games_of(run, "a", "b") if game.period == str(year) and game.is_white)
+        assert (report["loss"], report["draw"], report["win"]) == pytest.approx(
+            expected_odds, abs=1e-9
+        )
+        played = next(
+            game for game in games_of(run, "a", "b") if game.period == str(year) and game.is_white
+        )
         chance = played.chance
         assert (chance.loss, chance.draw, chance.win) == pytest.approx(expected_odds, abs=1e-9)
 
@@ -469,7 +496,9 @@ def test_questions_to_a_run_take_the_margin_of_their_year(name):
 def test_without_a_draw_there_is_no_margin_that_could_move():
     decided = [(year, white, black, 2) for year, white, black, _ in rows()]
     timeline, model = build_timeline(make_games(decided)), registry.load("ttt")
-    found = Forecaster(timeline, model, model.Params(**MOVING, draw_margin=0.0), EXACT).predict(3, 4)
+    found = Forecaster(timeline, model, model.Params(**MOVING, draw_margin=0.0), EXACT).predict(
+        3, 4
+    )
     assert found[:, 1] == pytest.approx(0.0)
     assert found.sum(axis=1) == pytest.approx(1.0)
 
@@ -477,7 +506,12 @@ def test_without_a_draw_there_is_no_margin_that_could_move():
 @each("team", ["sum", "mean"])
 def test_forecasts_of_teams_are_those_of_sums(team):
     """P(d within the draw margin) of the difference of sums, with White's advantage, handicap and unequal teams."""
-    rows = [(1900, "a", "b", 2), (1900, "c", "b", 1), (1901, "a / c", "b", 2, 1.0, 80.0), (1901, "a", "c", 2)]
+    rows = [
+        (1900, "a", "b", 2),
+        (1900, "c", "b", 1),
+        (1901, "a / c", "b", 2, 1.0, 80.0),
+        (1901, "a", "c", 2),
+    ]
     timeline = build_timeline(games_of_sides(rows), "year", "known")
     params = ttt.Params(white_advantage=35.0, draw_margin=200.0, team=team)
     forecaster = Forecaster(timeline, ttt, params, EXACT)

@@ -72,12 +72,16 @@ def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[int], None]) -> lis
 
 
 def results(grid: EvidenceGrid) -> dict[str, tuple[Any, ...]]:
-    return {p.point: (p.log_evidence, p.converged, p.sweeps, p.remaining_error) for p in grid.points}
+    return {
+        p.point: (p.log_evidence, p.converged, p.sweeps, p.remaining_error) for p in grid.points
+    }
 
 
 def test_a_point_holds_what_a_fit_with_its_parameters_finds(run: Run) -> None:
     for point in evidence_grid(run, "beta=300/700,prior_sd=200/500").points:
-        alone = fit(games_of(ODD), beta=point.params["beta"], prior_sd=point.params["prior_sd"]).meta
+        alone = fit(
+            games_of(ODD), beta=point.params["beta"], prior_sd=point.params["prior_sd"]
+        ).meta
         assert point.log_evidence == pytest.approx(alone.log_evidence, abs=1e-6)
         assert point.params["draw_margin"] == pytest.approx(alone.params["draw_margin"])
         assert point.converged
@@ -125,7 +129,9 @@ def point(error: float, *, converged: bool, sweeps: int = 10) -> EvidencePoint:
     ],
 )
 def test_which_stored_points_stand(stored: EvidencePoint | None, kept: bool) -> None:
-    assert good_enough(stored, SolverConfig(posterior="factorised", tol=0.01, max_sweeps=10)) is kept
+    assert (
+        good_enough(stored, SolverConfig(posterior="factorised", tol=0.01, max_sweeps=10)) is kept
+    )
 
 
 @pytest.mark.parametrize("pause", [0.0, math.inf])
@@ -194,7 +200,9 @@ def test_chains_hold_every_point_in_order_and_are_short(n: int) -> None:
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=3))
 def test_a_grid_goes_through_its_box_without_jumps_in_the_last_axis(sizes: list[int]) -> None:
     keys = ["beta", "tau", "prior_sd"][: len(sizes)]
-    axes = [Axis(key, tuple(float(i + 1) for i in range(n))) for key, n in zip(keys, sizes, strict=True)]
+    axes = [
+        Axis(key, tuple(float(i + 1) for i in range(n))) for key, n in zip(keys, sizes, strict=True)
+    ]
     found = [tuple(getattr(p, key) for key in keys) for p in grid_points(configure(), axes)]
     assert len(set(found)) == len(found) == math.prod(sizes)
     assert all(abs(a[-1] - b[-1]) <= 1 for a, b in pairwise(found))
@@ -243,7 +251,13 @@ def test_the_bar_counts_what_is_left_to_do(run: Run) -> None:
     assert nothing.told == []
 
 
-PARAMS = {"prior_mean": 1200.0, "prior_sd": 400.0, "beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
+PARAMS = {
+    "prior_mean": 1200.0,
+    "prior_sd": 400.0,
+    "beta": 480.0,
+    "tau": 60.0,
+    "draw_margin": "auto",
+}
 
 
 @each(
@@ -275,13 +289,17 @@ def test_bare_names_take_the_ratios_of_the_paper() -> None:
     beta, tau = parse_axes("beta,tau", PARAMS)
     assert beta == Axis("beta", tuple(float(80 * step) for step in range(1, 11)))
     assert tau == Axis("tau", tuple(float(20 * step) for step in range(1, 11)))
-    assert parse_axes("sigma0=1/2", PARAMS, {"sigma0": "prior_sd"}) == (Axis("prior_sd", (1.0, 2.0)),)
+    assert parse_axes("sigma0=1/2", PARAMS, {"sigma0": "prior_sd"}) == (
+        Axis("prior_sd", (1.0, 2.0)),
+    )
     with pytest.raises(ConfigError, match="beta is not a list"):
         parse_axes("beta", {"beta": 480.0})
 
 
 def test_ranges_are_linear_or_logarithmic() -> None:
-    beta, tau, prior = parse_axes(" beta = 200:800:7 , tau=20:320:5:log, prior_sd=400:200:3:linear", PARAMS)
+    beta, tau, prior = parse_axes(
+        " beta = 200:800:7 , tau=20:320:5:log, prior_sd=400:200:3:linear", PARAMS
+    )
     assert beta == Axis("beta", (200.0, 300.0, 400.0, 500.0, 600.0, 700.0, 800.0))
     assert tau == Axis("tau", (20.0, 40.0, 80.0, 160.0, 320.0))
     assert prior == Axis("prior_sd", (200.0, 300.0, 400.0))
@@ -299,7 +317,9 @@ def test_values_may_be_listed() -> None:
     count=st.integers(2, 60),
     spacing=st.sampled_from(["linear", "log"]),
 )
-def test_ends_are_exact_and_steps_are_even(start: float, ratio: float, count: int, spacing: str) -> None:
+def test_ends_are_exact_and_steps_are_even(
+    start: float, ratio: float, count: int, spacing: str
+) -> None:
     stop = start * ratio
     (axis,) = parse_axes(f"beta={start!r}:{stop!r}:{count}:{spacing}", PARAMS)
     values = axis.values
@@ -308,4 +328,6 @@ def test_ends_are_exact_and_steps_are_even(start: float, ratio: float, count: in
     width = (places[-1] - places[0]) / (count - 1)
     steps = [after - before for before, after in pairwise(places)]
     assert steps == pytest.approx([width] * (count - 1), rel=1e-6)
-    assert parse_axes(f"beta={stop!r}:{start!r}:{count}:{spacing}", PARAMS)[0].values == pytest.approx(values)
+    assert parse_axes(f"beta={stop!r}:{start!r}:{count}:{spacing}", PARAMS)[
+        0
+    ].values == pytest.approx(values)

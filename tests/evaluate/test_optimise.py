@@ -150,11 +150,15 @@ def test_a_search_takes_no_more_steps_than_it_may(monkeypatch):
 
     def waves(at):
         seen.append(at)
-        return FunctionValue(at, float(10.0 * at[0] - np.cos(at[0])), np.array([10.0 + np.sin(at[0])]))
+        return FunctionValue(
+            at, float(10.0 * at[0] - np.cos(at[0])), np.array([10.0 + np.sin(at[0])])
+        )
 
     found = maximise(waves, np.zeros(1), np.full(1, -1e9), np.full(1, 1e9))
     assert not found.reached
-    assert len(seen) == 1 + 4 + 2  # where it begins, the steps, and both sides of the last for the curvature
+    assert (
+        len(seen) == 1 + 4 + 2
+    )  # where it begins, the steps, and both sides of the last for the curvature
 
 
 @given(st.floats(1e-3, 1e3), st.floats(-50.0, 50.0))
@@ -206,12 +210,32 @@ def test_keys_keep_their_order_and_symbols_are_understood() -> None:
         ("beta,tau,beta", "", "beta is given twice", "once"),
         ("prior_sd,sigma0", "", "prior_sd is given twice", "once"),
         ("beta,mu0", "", "does not change the evidence", "leave it out"),
-        ("draw_margin", "model.name=ttt-d", "'draw_margin' cannot be tuned", "did you mean draw_margin_"),
-        ("draw_probability", "model.draw_margin=90", "only while draw_margin is auto", "tune draw_margin"),
+        (
+            "draw_margin",
+            "model.name=ttt-d",
+            "'draw_margin' cannot be tuned",
+            "did you mean draw_margin_",
+        ),
+        (
+            "draw_probability",
+            "model.draw_margin=90",
+            "only while draw_margin is auto",
+            "tune draw_margin",
+        ),
         ("draw_probability,epsilon", "", "only while draw_margin is auto", "tune draw_margin"),
-        ("beta,growth_years", "", "growth_years has an effect only while growth is not 0", "tune growth"),
+        (
+            "beta,growth_years",
+            "",
+            "growth_years has an effect only while growth is not 0",
+            "tune growth",
+        ),
         ("prior_sd,beta,tau", "", "there is no scale", "leave one out"),
-        ("prior_sd,beta,tau,draw_margin,gamma", "model.draw_margin=90", "there is no scale", "leave one out"),
+        (
+            "prior_sd,beta,tau,draw_margin,gamma",
+            "model.draw_margin=90",
+            "there is no scale",
+            "leave one out",
+        ),
         ("prior_sd,beta,tau", "model.name=ttt-d", "there is no scale", "leave one out"),
         ("white_advantage", "data.colours=unknown", "colours are unknown", "data.colours"),
     ],
@@ -224,7 +248,10 @@ def test_what_cannot_be_tuned_is_refused(spec: str, setting: str, message: str, 
     assert hint in (caught.value.hint or "")
 
 
-@each("keys", [{"draw_margin": 90.0}, {"white_advantage": 30.0}, {"model": "ttt-d", "draw_margin_sd": 40.0}])
+@each(
+    "keys",
+    [{"draw_margin": 90.0}, {"white_advantage": 30.0}, {"model": "ttt-d", "draw_margin_sd": 40.0}],
+)
 def test_any_length_that_stays_sets_the_scale(keys: dict[str, object]) -> None:
     assert parse_keys("prior_sd,beta,tau", configure(**keys)) == ("prior_sd", "beta", "tau")
 
@@ -235,7 +262,9 @@ def test_what_is_estimated_is_tuned_along() -> None:
     assert parse_keys("gamma,beta", estimated) == ("white_advantage", "beta")
 
 
-@given(st.sampled_from(list(ALL)), st.floats(0.0, 1.0), st.floats(1.0, 2000.0), st.floats(1.0, 2000.0))
+@given(
+    st.sampled_from(list(ALL)), st.floats(0.0, 1.0), st.floats(1.0, 2000.0), st.floats(1.0, 2000.0)
+)
 def test_coordinates_lead_there_and_back_with_the_slope_they_say(
     key: str, share: float, prior_sd: float, beta: float
 ) -> None:
@@ -301,5 +330,8 @@ def test_one_length_sets_the_scale_and_the_margin_stands_for_the_share_of_draws(
 
 def test_the_margins_of_ttt_d_are_free_though_they_follow_beta() -> None:
     params = ttt_d.Params()
-    keys = [one.key for one in free_coordinates(params, params.resolved().model_dump(), ttt_d.TRAITS.tunable)]
+    keys = [
+        one.key
+        for one in free_coordinates(params, params.resolved().model_dump(), ttt_d.TRAITS.tunable)
+    ]
     assert keys[-3:] == ["draw_margin_mean", "draw_margin_sd", "draw_margin_tau"]

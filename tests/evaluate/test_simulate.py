@@ -40,7 +40,9 @@ def played_years(simulated: Simulated) -> np.ndarray:
 
 
 def skill_in_game(simulated: Simulated, side: str) -> np.ndarray:
-    truth = {(p, y): s for p, y, s in zip(simulated.player, simulated.year, simulated.skill, strict=True)}
+    truth = {
+        (p, y): s for p, y, s in zip(simulated.player, simulated.year, simulated.skill, strict=True)
+    }
     players = getattr(simulated, side)
     return np.array([truth[key] for key in zip(players, played_years(simulated), strict=True)])
 
@@ -101,7 +103,9 @@ def test_skills_start_at_the_prior_and_drift_by_tau() -> None:
     assert abs(start.mean() - 900) < 4 * 300 / math.sqrt(len(start))
     for sample, sd in ((start, 300), (steps, 45)):
         assert abs(sample.var() / sd**2 - 1) < 4 * math.sqrt(2 / len(sample))
-    assert abs(np.corrcoef(start[simulated.player[1:][~first[1:]]], steps)[0, 1]) < 4 / math.sqrt(len(steps))
+    assert abs(np.corrcoef(start[simulated.player[1:][~first[1:]]], steps)[0, 1]) < 4 / math.sqrt(
+        len(steps)
+    )
 
 
 def test_what_is_off_changes_nothing() -> None:
@@ -118,7 +122,15 @@ def test_what_is_off_changes_nothing() -> None:
 
 def test_steps_follow_the_curve() -> None:
     """D and A of docs/models/careers.md, written out."""
-    growth, growth_years, decline, late, early, early_years, tau = 310.0, 2.7, 11.0, 6.0, 2.8, 3.0, 40.0
+    growth, growth_years, decline, late, early, early_years, tau = (
+        310.0,
+        2.7,
+        11.0,
+        6.0,
+        2.8,
+        3.0,
+        40.0,
+    )
     plan = Plan(
         players=20_000, years=40, games=1, expansion=0.0, tau=tau, growth=growth, growth_years=growth_years,
         decline=decline, decline_after=late, early=early, early_years=early_years, seed=5,
@@ -130,7 +142,9 @@ def test_steps_follow_the_curve() -> None:
         found = steps[after == a]
         mean = growth * (math.exp(-(a - 1) / growth_years) - math.exp(-a / growth_years))
         mean -= decline * (max(0.0, a - late) - max(0.0, a - 1 - late))
-        passed = 1 + early * early_years * (math.exp(-(a - 1) / early_years) - math.exp(-a / early_years))
+        passed = 1 + early * early_years * (
+            math.exp(-(a - 1) / early_years) - math.exp(-a / early_years)
+        )
         assert len(found) > 1_000
         assert abs(found.mean() - mean) < 4 * tau * math.sqrt(passed / len(found))
         assert abs(found.var() / (tau**2 * passed) - 1) < 4 * math.sqrt(2 / len(found))
@@ -164,7 +178,9 @@ def test_newcomers_rise_and_fall_with_their_year() -> None:
 )
 def test_outcomes_have_the_probabilities_of_the_model(changes: dict[str, float]) -> None:
     """Of all games and of those of the weak, the strong and both sides with a clear lead."""
-    plan = Plan(players=200, years=20, games=60_000, beta=300, draw_margin=110, seed=11).changed(**changes)
+    plan = Plan(players=200, years=20, games=60_000, beta=300, draw_margin=110, seed=11).changed(
+        **changes
+    )
     simulated = simulate(plan)
     white, black = (skill_in_game(simulated, side) for side in ("white", "black"))
     years = played_years(simulated) - 1850
@@ -184,7 +200,9 @@ def test_outcomes_have_the_probabilities_of_the_model(changes: dict[str, float])
 
 
 def test_draw_margins_walk() -> None:
-    plan = Plan(players=9, years=1000, games=1, first_year=1100, draw_margin=100, draw_margin_drift=0.06)
+    plan = Plan(
+        players=9, years=1000, games=1, first_year=1100, draw_margin=100, draw_margin_drift=0.06
+    )
     margin = simulate(plan).margin
     assert margin[0] == 100.0
     changes = np.diff(np.log(margin))
@@ -194,7 +212,9 @@ def test_draw_margins_walk() -> None:
 
 @pytest.mark.parametrize(("mixing", "groups"), [(0.0, 4), (1.0, 1)])
 def test_clusters_meet_only_by_mixing(mixing: float, groups: int) -> None:
-    simulated = simulate(Plan(players=400, years=1, games=20_000, clusters=4, mixing=mixing, seed=2))
+    simulated = simulate(
+        Plan(players=400, years=1, games=20_000, clusters=4, mixing=mixing, seed=2)
+    )
     games = coo_array((np.ones(20_000), (simulated.white, simulated.black)), shape=(400, 400))
     group = connected_components(games, directed=False)[1]
     assert len(set(group[simulated.white])) == groups
@@ -202,7 +222,13 @@ def test_clusters_meet_only_by_mixing(mixing: float, groups: int) -> None:
 
 def test_opponents_by_results_know_no_skill_before_the_first_game() -> None:
     plan = Plan(
-        players=400, years=12, games=24_000, expansion=0.0, career_years=40.0, opponents_sd=50.0, clusters=1
+        players=400,
+        years=12,
+        games=24_000,
+        expansion=0.0,
+        career_years=40.0,
+        opponents_sd=50.0,
+        clusters=1,
     )
 
     def alike(plan: Plan) -> tuple[float, float]:
@@ -239,12 +265,16 @@ def test_csv_and_truth_hold_what_was_drawn(tmp_path: Path, dates: str) -> None:
     simulated = simulate(moving.changed(dates=dates))
     save(simulated, tmp_path / "it's.csv", tmp_path / "truth.csv", tmp_path / "years.csv")
     rows = list(csv.DictReader((tmp_path / "it's.csv").read_text(encoding="utf-8").splitlines()))
-    days = np.datetime_as_string(simulated.date.astype("datetime64[D]"), unit="Y" if dates == "year" else "D")
+    days = np.datetime_as_string(
+        simulated.date.astype("datetime64[D]"), unit="Y" if dates == "year" else "D"
+    )
     names = simulated.players
     assert [row["date"] for row in rows] == days.tolist()
     assert [row["white"] for row in rows] == [names[i] for i in simulated.white]
     assert [row["black"] for row in rows] == [names[i] for i in simulated.black]
-    assert [row["result"] for row in rows] == [("0-1", "1/2-1/2", "1-0")[code] for code in simulated.outcome]
+    assert [row["result"] for row in rows] == [
+        ("0-1", "1/2-1/2", "1-0")[code] for code in simulated.outcome
+    ]
     truth = list(csv.DictReader((tmp_path / "truth.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["player"], int(row["period"])) for row in truth] == [
         (names[i], year) for i, year in zip(simulated.player, simulated.year, strict=True)
@@ -261,7 +291,9 @@ def test_a_pgn_holds_the_same_games(tmp_path: Path) -> None:
     simulated = simulate(PLAN.changed(games=60))
     save(simulated, place := tmp_path / "games.PGN")
     with place.open(encoding="ascii") as stream:
-        for code, white, black in zip(simulated.outcome, simulated.white, simulated.black, strict=True):
+        for code, white, black in zip(
+            simulated.outcome, simulated.white, simulated.black, strict=True
+        ):
             game = chess.pgn.read_game(stream)
             assert game is not None
             assert not game.errors
@@ -304,7 +336,9 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_leaves_files_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -318,7 +352,9 @@ def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path, monkeypatch: pyt
     assert place.read_text(encoding="ascii") == earlier
 
 
-def test_places_are_checked_without_a_trace_and_those_to_be_replaced_are_named(tmp_path: Path) -> None:
+def test_places_are_checked_without_a_trace_and_those_to_be_replaced_are_named(
+    tmp_path: Path,
+) -> None:
     games, truth = tmp_path / "games.csv", tmp_path / "truth.csv"
     assert check_targets(games, truth) == []
     truth.write_text("player,period,skill\n")
@@ -362,6 +398,10 @@ def test_ratings_learned_from_results_know_who_has_white() -> None:
     """With an advantage a draw is less than was expected of White."""
     rating = np.zeros(2)
     learn(
-        PLAN.changed(white_advantage=100.0), rating, np.array([0]), np.array([1]), np.array([DRAW], np.int8)
+        PLAN.changed(white_advantage=100.0),
+        rating,
+        np.array([0]),
+        np.array([1]),
+        np.array([DRAW], np.int8),
     )
     assert rating[0] == -rating[1] < 0.0

@@ -28,7 +28,15 @@ from ttt_cli.timeline import Timeline, build_timeline
 pytestmark = pytest.mark.slow
 
 SMALL = Plan(
-    players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6
+    players=40,
+    years=12,
+    games=900,
+    expansion=0.0,
+    beta=350,
+    tau=120,
+    clusters=1,
+    mixing=1.0,
+    seed=6,
 )
 
 
@@ -87,7 +95,9 @@ def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
     @cache
     def evidence(*beyond: float) -> float:
         at = top + np.array(beyond)
-        return fit(games, draw_margin=150, tol=1e-8, **dict(zip(keys, at, strict=True))).meta.log_evidence
+        return fit(
+            games, draw_margin=150, tol=1e-8, **dict(zip(keys, at, strict=True))
+        ).meta.log_evidence
 
     def posterior(*beyond: float) -> float:
         beta, _, advantage = top + np.array(beyond)
@@ -104,7 +114,9 @@ def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
     assert found.log_evidence == pytest.approx(evidence(*np.zeros(3)), abs=1e-6)
 
 
-def test_the_gradient_is_that_of_the_evidence_times_the_prior_of_the_advantage(games: Games) -> None:
+def test_the_gradient_is_that_of_the_evidence_times_the_prior_of_the_advantage(
+    games: Games,
+) -> None:
     """By differences, where the prior counts: at an advantage of 300 points it takes 2.5 nats."""
     timeline = build_timeline(games)
     resolved = configure(model="ttt", white_advantage="estimate", draw_margin=150.0, tol=1e-8)
@@ -120,12 +132,16 @@ def test_the_gradient_is_that_of_the_evidence_times_the_prior_of_the_advantage(g
         below, above = objective.at(at - step), objective.at(at + step)
         assert below is not None
         assert above is not None
-        assert point.gradient[i] == pytest.approx((above.value - below.value) / 2e-3, rel=1e-3, abs=1e-3)
+        assert point.gradient[i] == pytest.approx(
+            (above.value - below.value) / 2e-3, rel=1e-3, abs=1e-3
+        )
 
 
 def test_overconfident_predictions_are_named_with_what_to_do() -> None:
     """Players who change their skills every year, fitted as if they did not."""
-    plan = Plan(players=60, years=30, games=6_000, beta=100, tau=400, mixing=1.0, clusters=1, seed=3)
+    plan = Plan(
+        players=60, years=30, games=6_000, beta=100, tau=400, mixing=1.0, clusters=1, seed=3
+    )
     run = fit(simulate(plan).games(), model="ttt", tau=1.0, beta=100.0)
     found = tune(run, "white_advantage")
     (remark,) = [remark for remark in found.remarks if "calibration slope" in remark]
@@ -153,7 +169,11 @@ def test_what_is_worked_out_becomes_a_number(games: Games, model: str, keys: str
     run = fit(games, model=model)
     found = tune(run, keys)
     assert found.converged
-    assert found.log_evidence > found.start_log_evidence == pytest.approx(run.meta.log_evidence, abs=1e-4)
+    assert (
+        found.log_evidence
+        > found.start_log_evidence
+        == pytest.approx(run.meta.log_evidence, abs=1e-4)
+    )
     for one in found.parameters:
         assert getattr(found.config.model, one.key) == one.value
         if one.key != "draw_probability":
@@ -168,7 +188,9 @@ def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:
     stored = open_run(run.path)
     points = stored.evidence_points()
     assert stored.meta == before
-    assert max(point.log_evidence for point in points) == pytest.approx(found.log_evidence, abs=1e-3)
+    assert max(point.log_evidence for point in points) == pytest.approx(
+        found.log_evidence, abs=1e-3
+    )
     assert len(points) == found.evaluations  # the first is the run's own
     assert all(point.converged for point in points)
     assert points[0].requested["beta"] == 480
@@ -204,7 +226,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, where: Callable[[Any], bool]) -> li
     return seen
 
 
-def test_a_top_that_no_fit_reaches_is_not_claimed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_top_that_no_fit_reaches_is_not_claimed(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failing(monkeypatch, lambda params: params.beta < 470)
     found = tune(run, "beta,tau")
     assert not found.converged
@@ -247,13 +271,17 @@ def test_an_interrupt_keeps_every_finished_fit(run: Run, monkeypatch: pytest.Mon
 def test_what_the_games_cannot_tell_is_said_and_costs_the_others_nothing(run: Run) -> None:
     """Nobody here has played for fifteen years."""
     alone, found = tune(run, "beta"), tune(run, "beta,decline", ["model.decline=7"])
-    assert of_search(found) == ["the games do not determine decline: the evidence does not depend on it"]
+    assert of_search(found) == [
+        "the games do not determine decline: the evidence does not depend on it"
+    ]
     assert found.converged
     assert error(found, "beta") == pytest.approx(error(alone, "beta"), rel=0.01)
     assert [one.standard_error is None for one in found.parameters] == [False, True]
 
 
-SHORT = Plan(players=30, years=10, games=800, expansion=0.0, beta=350, tau=100, draw_margin=150, seed=9)
+SHORT = Plan(
+    players=30, years=10, games=800, expansion=0.0, beta=350, tau=100, draw_margin=150, seed=9
+)
 
 
 @pytest.fixture(scope="module")
@@ -265,10 +293,14 @@ def tuned(
     timeline: Timeline, model: str, since: int = 4, evaluations: int = 60, **params: Any
 ) -> TunedSystem:
     end = len(timeline.periods)
-    return tune_system(timeline, configure(model=model, **params), TunePlan(since, end, 1, evaluations))
+    return tune_system(
+        timeline, configure(model=model, **params), TunePlan(since, end, 1, evaluations)
+    )
 
 
-def test_the_naive_model_comes_to_the_shares_of_the_games_that_are_scored(timeline: Timeline) -> None:
+def test_the_naive_model_comes_to_the_shares_of_the_games_that_are_scored(
+    timeline: Timeline,
+) -> None:
     """Two numbers, margin and White's advantage, for two free shares: the most probable ones are those observed."""
     found = tuned(timeline, "naive")
     scored = timeline.outcome[timeline.game_start[4] :]
@@ -309,7 +341,10 @@ def test_what_changes_nothing_is_left_alone(timeline: Timeline) -> None:
 
 def test_places_that_cannot_be_are_gone_round() -> None:
     """With next to nothing but wins the margin goes towards 0, where the single draw is impossible."""
-    rows = [(1900 + i // 8, "abcd"[i % 4], "bcda"[i % 4], 1 if i == 3 else 2 * (i % 2)) for i in range(48)]
+    rows = [
+        (1900 + i // 8, "abcd"[i % 4], "bcda"[i % 4], 1 if i == 3 else 2 * (i % 2))
+        for i in range(48)
+    ]
     found = tuned(build_timeline(make_games(rows)), "ttt", since=2, evaluations=25)
     assert math.isfinite(found.after)
     assert found.after > found.before

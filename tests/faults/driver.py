@@ -49,7 +49,10 @@ def answers(shim: ctypes.CDLL, cases: list[dict[str, object]]) -> list[dict[str,
             if children[-1] == 0:
                 _run(shim, case, said.fileno(), counts.fileno())
         codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        found = [[file.seek(0) or file.read().decode(errors="replace") for file in pair] for pair in texts]
+        found = [
+            [file.seek(0) or file.read().decode(errors="replace") for file in pair]
+            for pair in texts
+        ]
     return [
         {"code": code, "said": said, "counts": json.loads(counts or "{}")}
         for code, (said, counts) in zip(codes, found, strict=True)
@@ -81,7 +84,13 @@ def _run(shim: ctypes.CDLL, case: dict[str, object], said: int, counts: int) -> 
 def main() -> None:
     """Answer until standard input ends."""
     shim = ctypes.CDLL(None)
-    shim.fault_arm.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.c_long, ctypes.c_int]
+    shim.fault_arm.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.c_long,
+        ctypes.c_long,
+        ctypes.c_int,
+    ]
     out = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     warm_up()

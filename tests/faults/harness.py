@@ -103,7 +103,10 @@ class Harness:
     def __init__(self, folder: Path, root: Path = HERE.parents[1]) -> None:
         self.folder, self.base, self._root = folder, folder / "base", root
         self.base.mkdir()
-        old = [f"{1850 + i % 20},p{i % 7},q{i % 5},{('1-0', '0-1', '1/2-1/2')[i % 3]}" for i in range(60)]
+        old = [
+            f"{1850 + i % 20},p{i % 7},q{i % 5},{('1-0', '0-1', '1/2-1/2')[i % 3]}"
+            for i in range(60)
+        ]
         new = [f"{1871 + i % 3},p{i % 7},n{i % 2},1-0" for i in range(12)]
         newer = [f"{1875 + i % 3},p{i % 7},m{i % 2},0-1" for i in range(9)]
         for name, lines in (("old", old), ("new", new), ("newer", newer), ("all", old + new)):
@@ -114,7 +117,16 @@ class Harness:
 
     def __enter__(self) -> Self:
         shim = self.folder / "shim.so"
-        compile_it = ["cc", "-O1", "-shared", "-fPIC", "-o", str(shim), str(HERE / "shim.c"), "-ldl"]
+        compile_it = [
+            "cc",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-o",
+            str(shim),
+            str(HERE / "shim.c"),
+            "-ldl",
+        ]
         subprocess.run(compile_it, check=True)
         environment = {**os.environ, "LD_PRELOAD": str(shim), "PYTHONPATH": str(self._root)}
         self._log = tempfile.TemporaryFile("w+")
@@ -182,18 +194,27 @@ class Harness:
             run = open_run(folder / RUN)
             found = {name for (name,) in run.select("SELECT path FROM inputs")[1]}
             run.close()
-            expected = {"old.csv", *(file for file, code in zip(files, codes, strict=True) if code == 0)}
+            expected = {
+                "old.csv",
+                *(file for file, code in zip(files, codes, strict=True) if code == 0),
+            }
             allowed = [[0, 0]] if not extra else [[0, 0], [0, 2], [2, 0]]
             if found != expected or codes not in allowed:
                 return f"LOST: exit codes {codes}, and the run is of {sorted(found)}"
-            return None if {*folder.iterdir()} == {folder / p.name for p in self.base.iterdir()} else "litter"
+            return (
+                None
+                if {*folder.iterdir()} == {folder / p.name for p in self.base.iterdir()}
+                else "litter"
+            )
 
     def strike(self, command: str, fault: Fault, call: int) -> str | None:
         """Run a command with a fault from its `call`-th call on; what is wrong then, None if nothing."""
         with self.case() as folder:
             answer = self.run(folder, COMMANDS[command], fault.at(call))
             sweep(folder)
-            left = {path.name for path in folder.iterdir()} - {path.name for path in self.base.iterdir()}
+            left = {path.name for path in folder.iterdir()} - {
+                path.name for path in self.base.iterdir()
+            }
             allowed = {"new.ttt", "grid.csv", f"{RUN}.points", "new.ttt.points"}
             try:
                 found = look(folder)
@@ -217,7 +238,9 @@ class Harness:
                 return f"LOST: {name} is neither the old run nor the new one"
             if code == 0 and mine != after.runs.get(name):
                 return f"LOST: exit code 0, and {name} is not the new one"
-        if found.table not in (before.table, after.table) or (code == 0 and found.table != after.table):
+        if found.table not in (before.table, after.table) or (
+            code == 0 and found.table != after.table
+        ):
             return "LOST: the exported table is neither the old nor the new one"
         if not found.points or not found.points.items() <= known:
             return "LOST: points that were never computed"

@@ -23,11 +23,16 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
 def test_a_failing_call_loses_nothing(harness: Harness, command: str) -> None:
     at = list(COMMANDS).index(command)  # other calls for each
     calls = {
-        fault: spread(harness.count(command, fault), 12)[at * 2 :][: 2 if fault.error == KILL else 1] or [1]
+        fault: spread(harness.count(command, fault), 12)[at * 2 :][
+            : 2 if fault.error == KILL else 1
+        ]
+        or [1]
         for fault in FAULTS
     }
     struck = {
-        (fault.name, call): harness.strike(command, fault, call) for fault in calls for call in calls[fault]
+        (fault.name, call): harness.strike(command, fault, call)
+        for fault in calls
+        for call in calls[fault]
     }
     assert not {case: wrong for case, wrong in struck.items() if wrong}
 

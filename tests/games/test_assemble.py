@@ -51,7 +51,9 @@ def test_a_selection_counts_what_it_drops_and_nothing_that_was_rejected_before()
     }
     (problem,) = selection.same_player
     assert (problem.line, problem.detail) == (2, "1858.01.02: Morphy, Paul - Paul Morphy 1-0")
-    report = account(collected, selection.dropped, selection.noticed, selection.same_player, people=None)
+    report = account(
+        collected, selection.dropped, selection.noticed, selection.same_player, people=None
+    )
     assert report.files[0].dropped == {"same player twice": 1, "no result": 1, "other years": 1}
     assert (report.files[0].rows, report.files[0].used) == (4, 1)
     assert [problem.line for problem in report.problems] == [2, 3]
@@ -75,7 +77,11 @@ def test_spans_have_as_many_records_as_are_looked_at_at_once(
 ) -> None:
     collected = in_files(ArrayFiles(tmp_path), 1850, 1852, 1851, 1850, 1852, 1852, 1852, 1853)
     monkeypatch.setattr(assemble, "AT_ONCE", 3)
-    assert find_spans(collected) == [YearSpan(1850, 1851), YearSpan(1852, 1852), YearSpan(1853, 1853)]
+    assert find_spans(collected) == [
+        YearSpan(1850, 1851),
+        YearSpan(1852, 1852),
+        YearSpan(1853, 1853),
+    ]
     shared = share_names(collected)
     lines = [load(collected, shared, span).records.line.tolist() for span in find_spans(collected)]
     assert lines == [[1, 4, 3], [2, 5, 6, 7], [8]]

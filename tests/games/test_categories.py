@@ -41,7 +41,9 @@ def as_jsonl() -> bytes:
 
 
 def as_parquet() -> bytes:
-    columns = {name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)}
+    columns = {
+        name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)
+    }
     stream = io.BytesIO()
     pq.write_table(pa.table(columns), stream)
     return stream.getvalue()
@@ -82,7 +84,9 @@ def test_chess_by_time_control_then_event():
     assert list(games.category) == ["blitz", "rapid", "bullet", "classical"]
     assert text_counts(games.category) == ["classical 1", "rapid 1", "blitz 1", "bullet 1"]
     words = {"/^bullet/": "online", "World Rapid": "blitz"}
-    changed = read_games([io.BytesIO(as_pgn(tags))], DataConfig(category="chess", category_of=words))
+    changed = read_games(
+        [io.BytesIO(as_pgn(tags))], DataConfig(category="chess", category_of=words)
+    )
     assert list(changed.category) == ["blitz", "blitz", "online", "classical"]
 
 

@@ -43,7 +43,9 @@ def rows(games):
     letters = {name: letter for letter, name in NAMES.items()}
     texts = []
     for row in range(len(games)):
-        year = int(np.datetime64(int(games.date[row]), "D").astype("datetime64[Y]").astype(int)) + 1970
+        year = (
+            int(np.datetime64(int(games.date[row]), "D").astype("datetime64[Y]").astype(int)) + 1970
+        )
         players = [games.players[number] for number in (games.white[row], games.black[row])]
         white, black = (letters.get(player, player) for player in players)
         texts.append(f"{year} {white}-{black} {games.outcome[row]}")
@@ -94,7 +96,10 @@ def test_corrections_follow_each_other(tmp_path):
 
 def test_dates_are_as_exact_as_written(tmp_path):
     games = corrected(
-        tmp_path, "date,year = 1858,,1858-06", "date,year = 1859,,1859-07-04", "date,year=1850,,1850"
+        tmp_path,
+        "date,year = 1858,,1858-06",
+        "date,year = 1859,,1859-07-04",
+        "date,year=1850,,1850",
     )
     assert games.date_precision.tolist() == [0, 0, 1, 2, 0, 0]
     reasons = [problem.reason for problem in games.report.problems]
@@ -176,7 +181,11 @@ def test_doubt_shows_what_corrections_change(tmp_path):
     file.write_text(f"{HEADER}result,year = 1859,,0-1{WHY}drop,year = 1700,,{WHY}")
     frame = api.doubt(run, corrections=file, each=True).set_index(["player", "period"])
     text = GAMES.replace(b'"Smith, J",1/2-1/2', b'"Smith, J",0-1')
-    exact = api.fit(read_games([io.BytesIO(text)]), "ttt").skills().set_index(["player", "period"])["mean"]
+    exact = (
+        api.fit(read_games([io.BytesIO(text)]), "ttt")
+        .skills()
+        .set_index(["player", "period"])["mean"]
+    )
     assert len(frame) > 3
     for key, mean in frame["mean_without"].items():
         assert mean == pytest.approx(exact[key], abs=0.05)

@@ -42,7 +42,9 @@ def as_jsonl() -> bytes:
 
 
 def as_parquet() -> bytes:
-    columns = {name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)}
+    columns = {
+        name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)
+    }
     columns["rest_white"] = [float(value) for value in columns["rest_white"]]
     stream = io.BytesIO()
     pq.write_table(pa.table(columns), stream)
@@ -114,7 +116,11 @@ def test_missing_values_are_the_reference_and_counted():
     games = read_games([table(with_gaps())], DATA)
     found = build_timeline(games).covariate_columns(TERMS[:-1])
     assert found.tolist() == [[0, -2, 0, 1], [-1, 0, 1, 0], [0, 8, 1, 0], [1, -3, 1, 0]]
-    details = [problem.detail for problem in games.report.problems if problem.reason == "covariate not known"]
+    details = [
+        problem.detail
+        for problem in games.report.problems
+        if problem.reason == "covariate not known"
+    ]
     assert [detail.partition(",")[0] for detail in details] == [
         "1 record has no home", "1 record has no rest", "1 record has no surface",
     ]  # fmt: skip
@@ -128,13 +134,21 @@ def test_or_their_records_are_dropped_and_counted():
 
 def test_categories_may_be_numbers():
     data = DataConfig(covariates={"home": "at_home"}, categories=["home"])
-    assert build_timeline(read_games([table()], data)).covariates[0].terms == ("home.1", "home.-1", "home.0")
+    assert build_timeline(read_games([table()], data)).covariates[0].terms == (
+        "home.1",
+        "home.-1",
+        "home.0",
+    )
 
 
 def test_many_values_that_are_no_numbers_are_refused():
-    rows = [["1900-01-01", "Ann", "Bob", "1-0", "1", "1", "1", f"x{number}"] for number in range(101)]
+    rows = [
+        ["1900-01-01", "Ann", "Bob", "1-0", "1", "1", "1", f"x{number}"] for number in range(101)
+    ]
     games = read_games([table(rows)], DATA)
-    with pytest.raises(DataError, match="surface has 101 values, of which 101 are no numbers, as 'x0'"):
+    with pytest.raises(
+        DataError, match="surface has 101 values, of which 101 are no numbers, as 'x0'"
+    ):
         build_timeline(games)
 
 
@@ -153,7 +167,9 @@ def test_columns_that_are_not_there_are_refused(case):
 
 def test_files_without_names_of_columns_have_none():
     plain = io.BytesIO(b"1,1900,Ann,Bob,1,0\n2,1901,Bob,Ann,1,0\n")
-    with pytest.raises(ConfigError, match=r"data.covariates names columns, which the file does not"):
+    with pytest.raises(
+        ConfigError, match=r"data.covariates names columns, which the file does not"
+    ):
         read_games([plain], DataConfig(covariates={"home": "at_home"}))
 
 
@@ -211,6 +227,10 @@ def test_expected_scores_of_games_played_include_them():
     plain = api.fit(table(), configured(covariates={"home": 0.0}, beta=480.0))
     chances = played_games(run).chance
     for number, (_, white, _, _, *_) in enumerate(RECORDS):
-        games = [game for game in games_of(run, white) if game.is_white and game.date == RECORDS[number][0]]
+        games = [
+            game
+            for game in games_of(run, white)
+            if game.is_white and game.date == RECORDS[number][0]
+        ]
         assert [game.chance.win for game in games] == pytest.approx([chances[number, 2]], abs=0.05)
     assert not np.allclose(chances, played_games(plain).chance, atol=1e-3)

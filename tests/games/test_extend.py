@@ -12,7 +12,15 @@ from ttt_cli.games.table import GAME_COLUMNS, Games, games_of
 from ttt_cli.reading.reports import TEXT_COLUMNS
 
 OLD = [
-    game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20", event="Paris m", site="Paris", round="2.1"),
+    game(
+        "Morphy, Paul",
+        "Anderssen, Adolf",
+        "1-0",
+        "1858.12.20",
+        event="Paris m",
+        site="Paris",
+        round="2.1",
+    ),
     game("Löwenthal, Johann", "Morphy, Paul", "1/2-1/2", "1858"),
     game("Anderssen, Adolf", "Paulsen, Louis", "0-1", "1862.11.01"),
 ]
@@ -31,7 +39,9 @@ def read(*files: list[dict[str, object]], data: DataConfig | None = None) -> Gam
 def rows_of(games: Games) -> list[tuple[object, ...]]:
     names = [games.players[player] for player in games.white.tolist()]
     opponents = [games.players[player] for player in games.black.tolist()]
-    rest = (getattr(games, name).tolist() for name in GAME_COLUMNS if name not in ("white", "black"))
+    rest = (
+        getattr(games, name).tolist() for name in GAME_COLUMNS if name not in ("white", "black")
+    )
     return list(zip(names, opponents, *rest, strict=True))
 
 

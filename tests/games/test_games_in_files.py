@@ -135,7 +135,9 @@ def test_errors_are_the_same(tmp_path, folder, config):
     for storage in (MEMORY, ArrayFiles(tmp_path / "room")):
         with pytest.raises((DataError, ConfigError)) as caught:
             read_games([folder], data, storage=storage)
-        found.append((type(caught.value), caught.value.message, caught.value.hint, caught.value.where))
+        found.append(
+            (type(caught.value), caught.value.message, caught.value.hint, caught.value.where)
+        )
     assert found[0] == found[1]
 
 
@@ -170,7 +172,9 @@ def test_a_fit_of_games_in_files_is_that_of_games_in_memory(tmp_path, folder):
         assert one.columns.tolist() == other.columns.tolist()
         for name in one.columns:
             if one[name].dtype == np.float64:
-                assert other[name].to_numpy() == pytest.approx(one[name].to_numpy(), rel=1e-9, nan_ok=True)
+                assert other[name].to_numpy() == pytest.approx(
+                    one[name].to_numpy(), rel=1e-9, nan_ok=True
+                )
             else:
                 assert one[name].tolist() == other[name].tolist()
 

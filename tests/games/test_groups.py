@@ -21,9 +21,9 @@ from ttt_cli.games.groups import (
 from ttt_cli.games.table import Games
 
 EDGES = st.lists(
-    st.tuples(st.integers(1850, 1860), st.sampled_from("ABCDEFGH"), st.sampled_from("ABCDEFGH")).filter(
-        lambda edge: edge[1] != edge[2]
-    ),
+    st.tuples(
+        st.integers(1850, 1860), st.sampled_from("ABCDEFGH"), st.sampled_from("ABCDEFGH")
+    ).filter(lambda edge: edge[1] != edge[2]),
     min_size=1,
     max_size=14,
 )
@@ -105,7 +105,12 @@ def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> No
             rest = parts(group - {player}, {pair for pair in pairs if player not in pair})
             for part in rest:
                 met = [row for row in rows if player in row[1:] and part & set(row[1:])]
-                if root not in part and 2 * len(part) <= len(group) and len(met) <= 3 and len(part) >= 2:
+                if (
+                    root not in part
+                    and 2 * len(part) <= len(group)
+                    and len(met) <= 3
+                    and len(part) >= 2
+                ):
                     expected.add((len(part), player, len(met)))
     found = find_loose_parts(games, players=2, at_most=3)
     assert {(part.players, part.linked_through, part.games) for part in found} == expected
@@ -133,7 +138,11 @@ def test_careers_are_those_of_the_slow_way(rows: list[tuple[int, str, str]]) -> 
 def test_long_careers_are_told_first_the_longest() -> None:
     years = {"Wilson, J": (1862, 2003), "Lasker, E": (1889, 1940), "Stone, J": (1859, 1946)}
     games = history(
-        [(year, name, f"Opponent of {name} {year}") for name, both in years.items() for year in both]
+        [
+            (year, name, f"Opponent of {name} {year}")
+            for name, both in years.items()
+            for year in both
+        ]
     )
     longest = [Career("Wilson, J", 2, 1862, 2003), Career("Stone, J", 2, 1859, 1946)]
     assert list(long_careers(games)) == longest

@@ -51,7 +51,9 @@ def as_jsonl() -> bytes:
 
 
 def as_parquet() -> bytes:
-    columns = {name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)}
+    columns = {
+        name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)
+    }
     stream = io.BytesIO()
     pq.write_table(pa.table(columns), stream)
     return stream.getvalue()
@@ -123,13 +125,19 @@ def test_steps_are_sorted_and_replaced_by_key():
 
 
 def test_other_systems_refuse_steps():
-    with pytest.raises(ConfigError, match=r"ttt-d has no margins of victory \(model\.margin_steps\)"):
+    with pytest.raises(
+        ConfigError, match=r"ttt-d has no margins of victory \(model\.margin_steps\)"
+    ):
         api.configure("ttt-d", ("model.margin_steps=estimate",))
 
 
 def test_a_run_keeps_margins(tmp_path: Path):
     (tmp_path / "games.csv").write_bytes(GOALS)
-    settings = ("data.margin=score", "model.margin_steps={2: 150, 4: 100}", "model.white_advantage=50")
+    settings = (
+        "data.margin=score",
+        "model.margin_steps={2: 150, 4: 100}",
+        "model.white_advantage=50",
+    )
     resolved = api.configure("ttt", settings)
     run = api.fit(tmp_path / "games.csv", resolved, output=tmp_path / "a.ttt")
     assert list(run.stored_games().victory_margin) == MARGINS

@@ -97,7 +97,10 @@ def test_what_may_be_a_name_stays() -> None:
     assert list(map(clean_name, names)) == names
 
 
-@each("text, team, engine", [(TEAMS, True, False), (ENGINES, False, True), (PEOPLE_AND_TOWNS, False, False)])
+@each(
+    "text, team, engine",
+    [(TEAMS, True, False), (ENGINES, False, True), (PEOPLE_AND_TOWNS, False, False)],
+)
 def test_teams_engines_and_people(text: str, team: bool, engine: bool) -> None:
     names = listed(text)
     teams, engines = teams_and_engines(names)
@@ -127,7 +130,9 @@ MANY = ["Tal, Mihail", "Player 12"] * 500  # so many that they are looked throug
 @given(NAMES)
 def test_keys_of_names(names: list[str]) -> None:
     for matching in get_args(NameMatching):
-        assert name_keys(MANY + names, matching)[len(MANY) :] == [name_key(name, matching) for name in names]
+        assert name_keys(MANY + names, matching)[len(MANY) :] == [
+            name_key(name, matching) for name in names
+        ]
         assert name_keys(names, matching) == [name_key(name, matching) for name in names]
 
 
@@ -154,7 +159,9 @@ def test_a_pool_of_names(batches: list[list[str]], many: bool) -> None:
     known = {"": 0}
     for batch in batches:
         names = MANY + batch if many else batch
-        assert dictionary.numbers_of(names).tolist() == [known.setdefault(name, len(known)) for name in names]
+        assert dictionary.numbers_of(names).tolist() == [
+            known.setdefault(name, len(known)) for name in names
+        ]
     assert dictionary.values == list(known)
     assert dictionary.cleaned == [clean_name(name) for name in known]
     assert [reject_code > 0 for reject_code in dictionary.reject_code] == [
@@ -208,9 +215,9 @@ def test_names_as_long_as_books_are_not_searched() -> None:
     dictionary = NameDictionary()
     names = ["x" * 100_000, "Tal, Mihail", "GM " * 1000, "y" * 1000]
     numbers = dictionary.numbers_of(names).tolist()
-    assert [DROP_REASONS[dictionary.reject_code[number] - 1] for number in (numbers[0], numbers[2])] == [
-        "too long"
-    ] * 2
+    assert [
+        DROP_REASONS[dictionary.reject_code[number] - 1] for number in (numbers[0], numbers[2])
+    ] == ["too long"] * 2
     assert [dictionary.reject_code[number] for number in (numbers[1], numbers[3])] == [0, 0]
     assert max(map(len, dictionary.cleaned)) == 1000
     assert [dictionary.values[number] for number in numbers] == names

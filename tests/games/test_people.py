@@ -56,7 +56,9 @@ def people_of(here: Path, text: str, **data: object):
     return read_games(["games.csv"], DataConfig(people="people.csv", **data))
 
 
-def test_fields_are_joined_through_spellings_and_dates_are_as_far_as_they_are_known(here: Path) -> None:
+def test_fields_are_joined_through_spellings_and_dates_are_as_far_as_they_are_known(
+    here: Path,
+) -> None:
     games = read_games(["games.csv"], DataConfig(people="people.csv"))
     assert games.people.fields == ("born", "died", "sex", "federation", "peak_rating")
     assert games.people.values == VALUES
@@ -90,7 +92,9 @@ def test_records_and_games_in_files_have_the_same_people(here: Path) -> None:
 
 def as_parquet(text: str) -> bytes:
     header, *rows = csv.reader(io.StringIO(text))
-    columns = {name: list(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
+    columns = {
+        name: list(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)
+    }
     columns["born"] = [date(1837, 6, 22), date(1818, 7, 6), None, date(1900, 1, 1)]
     columns["Peak Rating"] = [2690.0, 2600.0, None, None]
     stream = io.BytesIO()
@@ -132,7 +136,9 @@ def test_a_name_of_several_players_is_nobodys(here: Path) -> None:
         encoding="utf-8",
     )
     assert people_of(here, 'name,born\n"Louis, Paul",1833\n').people.values == {}
-    assert people_of(here, "name,born\nLouis Paul,1833\n").people.values == {"Louis Paul": ("1833",)}
+    assert people_of(here, "name,born\nLouis Paul,1833\n").people.values == {
+        "Louis Paul": ("1833",)
+    }
 
 
 def test_what_differs_between_rows_of_a_player_is_unknown(here: Path) -> None:
@@ -223,7 +229,9 @@ def test_an_update_reads_the_table_again_for_all_players(here: Path) -> None:
 
 def test_nobody_of_the_sample_plays_as_an_infant_or_after_death() -> None:
     sample = Path(__file__).parents[2] / "sample_pgn"
-    games = read_games([str(sample / "classics.pgn")], DataConfig(people=str(sample / "people.csv")))
+    games = read_games(
+        [str(sample / "classics.pgn")], DataConfig(people=str(sample / "people.csv"))
+    )
     assert games.report.people.rows == games.report.people.used == 334
     born = games.people.births(games.players)
     died = [date_in_years(text) for text in games.people.column("died", games.players)]

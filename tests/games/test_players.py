@@ -10,7 +10,14 @@ import pytest
 from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
-from ttt_cli.games.aliases import Aliases, Decision, Decisions, read_aliases, read_decisions, spellings_in
+from ttt_cli.games.aliases import (
+    Aliases,
+    Decision,
+    Decisions,
+    read_aliases,
+    read_decisions,
+    spellings_in,
+)
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.names import name_key
 from ttt_cli.games.table import Records, games_of
@@ -73,7 +80,9 @@ def test_names_that_stay_apart(spellings: list[str]) -> None:
 
 def test_the_most_frequent_spelling_is_shown() -> None:
     assert united("TAL, M", "TAL, M", "Tal, M") == ["TAL, M"] * 3
-    assert united("TAL, M", "Tal, M") == ["Tal, M"] * 2  # of equals the last in order, seldom in capitals
+    assert (
+        united("TAL, M", "Tal, M") == ["Tal, M"] * 2
+    )  # of equals the last in order, seldom in capitals
     assert united("Paul Morphy", "Paul Morphy", "Morphy, Paul") == ["Morphy, Paul"] * 3
     rows = [game("Xx", "Löwenthal"), game("Xx", "Lowenthal"), game("Löwenthal", "Yy")]
     assert records_of(rows).players == ("Löwenthal", "Xx", "Yy")
@@ -110,8 +119,18 @@ def written(tmp_path: Path, text: str) -> str:
 
 
 def test_an_alias_file_comes_before_everything(tmp_path: Path) -> None:
-    file = written(tmp_path, '"Morphy, Paul Charles","Morphy, Paul",Morphy\n"Tal, Mihail","Tal, M"\n')
-    names = ["Morphy, Paul", "MORPHY", "Paul Morphy", "Paul Charles Morphy", "M Tal", "Tal, M.", "Tal, Max"]
+    file = written(
+        tmp_path, '"Morphy, Paul Charles","Morphy, Paul",Morphy\n"Tal, Mihail","Tal, M"\n'
+    )
+    names = [
+        "Morphy, Paul",
+        "MORPHY",
+        "Paul Morphy",
+        "Paul Charles Morphy",
+        "M Tal",
+        "Tal, M.",
+        "Tal, Max",
+    ]
     main, tal = "Morphy, Paul Charles", "Tal, Mihail"
     assert united(*names, aliases=file) == [main, main, main, main, tal, tal, "Tal, Max"]
     clean = united(*names, aliases=file, names="clean")
@@ -165,7 +184,10 @@ def test_games_of_a_status_may_be_anothers(tmp_path: Path) -> None:
             "Tal, Mihail; Tal, Mihail; Tal, Mihail; Tal, Mihail",
         ),
         # namesakes are told apart
-        ("Li Chao 1; Li Chao 2; Li Chao -; Li Chao B 2", "Li Chao (1); Li Chao B; Li Chao; Li Chao B"),
+        (
+            "Li Chao 1; Li Chao 2; Li Chao -; Li Chao B 2",
+            "Li Chao (1); Li Chao B; Li Chao; Li Chao B",
+        ),
         ("Li Chao 1; Li Chao 2; Xi, J ?", "Li Chao (1); Li Chao (2); Xi, J"),
     ],
 )
@@ -219,7 +241,10 @@ def test_lines_of_main_and_synonyms(
     assert aliases.mains == {*names.values(), *by_status.values(), *by_years.values()}
 
 
-@each("header, row", [("spelling,name,games", '"Tal,M",Tal,12'), ("as_in_pgn,canonical,n", '"Tal,M",Tal,12')])
+@each(
+    "header, row",
+    [("spelling,name,games", '"Tal,M",Tal,12'), ("as_in_pgn,canonical,n", '"Tal,M",Tal,12')],
+)
 def test_a_line_for_each_spelling(tmp_path: Path, header: str, row: str) -> None:
     path = tmp_path / "aliases.csv.gz"
     path.write_bytes(gzip.compress(f"{header}\n{row}\n".encode()))
@@ -232,7 +257,11 @@ def test_a_line_for_each_spelling(tmp_path: Path, header: str, row: str) -> None
     "text, line, message",
     [
         ("Tal,T\nTimman,T\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
-        ("Tal,T,status=soft\n#\nTimman,T,status=soft\n", 3, "'T' is 'Tal' in line 1, and 'Timman' here"),
+        (
+            "Tal,T,status=soft\n#\nTimman,T,status=soft\n",
+            3,
+            "'T' is 'Tal' in line 1, and 'Timman' here",
+        ),
         ("Tal,T\nTahl,Tal\n", 1, "'T' is 'Tal', which is itself 'Tahl' in line 2"),
         ("Tal\n", 1, "no synonym"),
         ("Tal,status=soft\n", 1, "no synonym"),
@@ -240,7 +269,11 @@ def test_a_line_for_each_spelling(tmp_path: Path, header: str, row: str) -> None
         ("Tal,T,status=a,status=b\n", 1, "more than one status"),
         ("Tal,T,status=a,years=1900-\n", 1, "more than one status or range of years"),
         ("Tal,T,years=soon\n", 1, "'soon' is not a range of years"),
-        ("Tal,T,years=1900-\nTimman,T,years=1900-\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
+        (
+            "Tal,T,years=1900-\nTimman,T,years=1900-\n",
+            2,
+            "'T' is 'Tal' in line 1, and 'Timman' here",
+        ),
         ('Tal,"T\n', 1, "cannot be read"),
         ("spelling,name\nT\n", 2, "1 fields are too few"),
         ("date,white,black,result\n1900,A,B,1-0\n", 0, "contains games"),
@@ -265,7 +298,11 @@ def test_names_are_split_by_years(tmp_path: Path) -> None:
     path = written(tmp_path, 'Wilson (old),Wilson,years=-1900\n"Young, W",Wilson,years=1950-\n')
     data = DataConfig(aliases=path)
     rows = [game("Wilson", "Bird", date=str(year)) for year in (1890, 1900, 1925, 1950, 1960)]
-    assert whites(records_of(rows, data=data)) == [*["Wilson (old)"] * 2, "Wilson", *["Young, W"] * 2]
+    assert whites(records_of(rows, data=data)) == [
+        *["Wilson (old)"] * 2,
+        "Wilson",
+        *["Young, W"] * 2,
+    ]
     parts = [games_of(records_of([row])) for row in rows]
     assert len(extend_games(parts[0], parts[4], data).games.players) == 3
 
@@ -360,7 +397,10 @@ London
 
 
 def test_spellings_are_united_by_it(tmp_path: Path) -> None:
-    assert spellings_in(FILE) == {"Kasparov, Gary": "Kasparov, Garry", "Kasparov, Garri": "Kasparov, Garry"}
+    assert spellings_in(FILE) == {
+        "Kasparov, Gary": "Kasparov, Garry",
+        "Kasparov, Garri": "Kasparov, Garry",
+    }
     (tmp_path / "spelling.ssp").write_text(FILE)
     names = ["Gary Kasparov", "Kasparov, Garri", "Ivanov, I"]
     assert united(*names, aliases=str(tmp_path / "spelling.ssp")) == [

@@ -22,7 +22,9 @@ from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.support.errors import ConfigError, DataError
 
 BROKEN = Path(__file__).parents[2] / "sample_pgn" / "broken"
-PGN = '[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
+PGN = (
+    '[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
+)
 CSV = "date,white,black,result\n1857,C,D,0-1\n1857,C,NN,0-1\n"
 
 
@@ -34,7 +36,10 @@ def listed(games: Games) -> list[tuple[str, str, int, int]]:
     """White, Black, outcome and line of every game, in order."""
     name = games.players
     columns = zip(games.white, games.black, games.outcome, games.source_line, strict=True)
-    return [(name[white], name[black], int(outcome), int(line)) for white, black, outcome, line in columns]
+    return [
+        (name[white], name[black], int(outcome), int(line))
+        for white, black, outcome, line in columns
+    ]
 
 
 def test_dirty_pgn() -> None:
@@ -93,7 +98,11 @@ def test_dirty_csv() -> None:
     "name, message, hint",
     [
         ("page.pgn", "is a web page", "download"),
-        ("unplayed.pgn", "none of its 2 records can be used: no player 1, no result 1", "line 1: no result"),
+        (
+            "unplayed.pgn",
+            "none of its 2 records can be used: no player 1, no result 1",
+            "line 1: no result",
+        ),
         ("unnamed_columns.csv", "columns are not known", "data.columns=["),
     ],
 )
@@ -112,7 +121,12 @@ def test_several_files_in_one_table(tmp_path: Path) -> None:
     assert listed(games) == [("C", "D", 0, 2), ("A", "B", 2, 1)]
     assert games.source_file.tolist() == [1, 0]
     first, second = games.report.files
-    assert (first.path, first.kind, first.rows, first.used) == (str(tmp_path / "a.pgn"), "pgn", 1, 1)
+    assert (first.path, first.kind, first.rows, first.used) == (
+        str(tmp_path / "a.pgn"),
+        "pgn",
+        1,
+        1,
+    )
     assert (first.digest, first.size) == (hashlib.sha256(PGN.encode()).hexdigest(), len(PGN))
     assert (second.kind, second.rows, second.dropped) == ("csv", 2, {"unnamed player": 1})
 
@@ -129,7 +143,9 @@ def test_several_files_in_one_table(tmp_path: Path) -> None:
         (b"", {}, "is empty"),
     ],
 )
-def test_settings_that_the_content_contradicts(content: bytes, data: dict[str, str], message: str) -> None:
+def test_settings_that_the_content_contradicts(
+    content: bytes, data: dict[str, str], message: str
+) -> None:
     with pytest.raises((ConfigError, DataError), match=message):
         read_games([io.BytesIO(content)], DataConfig.model_validate(data))
 
@@ -180,7 +196,8 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
         ["1921-02-25", "1921-02-26", "1921-07-02"],
     ]
     assert [
-        (Path(one.file).name, one.line, one.reason, one.action, one.detail) for one in games.report.problems
+        (Path(one.file).name, one.line, one.reason, one.action, one.detail)
+        for one in games.report.problems
     ] == [
         ("silent.csv", 2, "day or month first", "kept", f"{year_only}: 03/02/1921 1, 04/02/1921 1"),
         ("both.csv", 2, "day or month first", "kept", f"{year_only}: 03/02/1921 1"),
@@ -206,7 +223,9 @@ def test_weights_beyond_reason_are_bad(tmp_path: Path, weight: str) -> None:
 
 def test_a_match_weighs_as_all_its_games(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
-    file.write_text("date,white,black,score,games,weight\n1850,A,B,4e5,6e5,1e4\n1850,A,B,400,600,1e4\n")
+    file.write_text(
+        "date,white,black,score,games,weight\n1850,A,B,4e5,6e5,1e4\n1850,A,B,400,600,1e4\n"
+    )
     file.write_text(file.read_text().replace("4e5,6e5", "400000,600000"))
     games = read_games([file])
     assert games.weight.tolist() == [2e6, 4e6]
@@ -284,7 +303,9 @@ REPAIRED = GAME.replace("1858", "1858.02.31")
         (UNPLAYED + REPAIRED * 2 + GAME, "no result: ", 1, "3 problems in all"),
     ],
 )
-def test_strict_takes_no_problem(tmp_path: Path, content: str, message: str, line: int, more: str) -> None:
+def test_strict_takes_no_problem(
+    tmp_path: Path, content: str, message: str, line: int, more: str
+) -> None:
     path = tmp_path / "games.pgn"
     path.write_text(content)
     assert len(read_games([path])) > 0
@@ -342,9 +363,13 @@ TABLE = (
 
 def same(one: Games, other: Games) -> bool:
     columns = all(
-        (getattr(one, name) == getattr(other, name)).all() for name in GAME_COLUMNS if name != "source_line"
+        (getattr(one, name) == getattr(other, name)).all()
+        for name in GAME_COLUMNS
+        if name != "source_line"
     )
-    details = [[(p.reason, p.detail, p.action) for p in games.report.problems] for games in (one, other)]
+    details = [
+        [(p.reason, p.detail, p.action) for p in games.report.problems] for games in (one, other)
+    ]
     accounts = one.report.dropped == other.report.dropped and details[0] == details[1]
     return columns and one.players == other.players and accounts
 
@@ -361,7 +386,9 @@ def forms(folder: Path) -> dict[str, bytes]:
         }.items():
             connection.execute(f"COPY ({written}) TO '{folder}/games.{name}' ({options})")
     found = {path.suffix[1:]: path.read_bytes() for path in folder.iterdir()}
-    found["array"] = json.dumps([json.loads(line) for line in found["jsonl"].splitlines()], indent=2).encode()
+    found["array"] = json.dumps(
+        [json.loads(line) for line in found["jsonl"].splitlines()], indent=2
+    ).encode()
     return found
 
 
@@ -392,5 +419,7 @@ def test_a_small_table_waits_for_nothing_heavy_and_no_table_for_pandas() -> None
         "read_games([io.BytesIO(b'date,white,black,result\\n' + 400_000 * b'1858,A,B,1-0\\n')]); "
         "print(*{'duckdb', 'pandas'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == ["", ""]

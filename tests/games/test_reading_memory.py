@@ -82,7 +82,8 @@ def test_bytes_of_a_record(counted: Callable[[], int]) -> None:
     records = gathered()
     held = sum(array.nbytes for array in (records.lines, records.moves) if array is not None)
     held += sum(
-        records.codes(name).nbytes for name in ("dates", "whites", "blacks", "results", *records.further)
+        records.codes(name).nbytes
+        for name in ("dates", "whites", "blacks", "results", *records.further)
     )
     assert held == RECORDS * (2 * 2 + 4 + 8 + 5)
     counted()

@@ -51,7 +51,9 @@ def by_lines(path: Path) -> list[Record]:
             continue
         for brace in re.findall(rb"[{}]", line):
             inside = brace == b"{"
-    return [tuple(game.get(name, "") for name in ("Date", "White", "Black", "Result")) for game in games]
+    return [
+        tuple(game.get(name, "") for name in ("Date", "White", "Black", "Result")) for game in games
+    ]
 
 
 def by_reader(path: Path, *, chess: bool = False) -> Iterator[Record]:
@@ -102,7 +104,12 @@ def test_a_file_joined_from_many_conventions(pgn: dict[str, Path]) -> None:
     assert (
         sum(not (white and black) for _, white, black, _ in found) == 4
     )  # [White ""] and [Black ""] in the file
-    assert Counter(result for *_, result in found) == {"1-0": 13984, "0-1": 11771, "1/2-1/2": 5101, "*": 1377}
+    assert Counter(result for *_, result in found) == {
+        "1-0": 13984,
+        "0-1": 11771,
+        "1/2-1/2": 5101,
+        "*": 1377,
+    }
     expected = by_lines(path)
     assert [row for row, other in zip(found, expected, strict=True) if row != other] == []
     assert games.report.dropped == {
@@ -118,7 +125,9 @@ def test_a_file_joined_from_many_conventions(pgn: dict[str, Path]) -> None:
 def test_python_chess_agrees_where_it_keeps_the_players(pgn: dict[str, Path]) -> None:
     """It loses the players of many records in the joined file, and knows none that the scanner does not."""
     found = Counter(by_reader(pgn["chessmaster.pgn"]))
-    theirs = Counter(row for row in by_reader(pgn["chessmaster.pgn"], chess=True) if row[1] and row[2])
+    theirs = Counter(
+        row for row in by_reader(pgn["chessmaster.pgn"], chess=True) if row[1] and row[2]
+    )
     assert theirs.total() > 20_000
     assert theirs - found == Counter()
 

@@ -23,7 +23,9 @@ from ttt_cli.reading.columns import CodedColumn
 
 def listed(games: Games) -> list[tuple[str, str, int, float]]:
     """White, Black, outcome and weight of every game, in order."""
-    columns = (column.tolist() for column in (games.white, games.black, games.outcome, games.weight))
+    columns = (
+        column.tolist() for column in (games.white, games.black, games.outcome, games.weight)
+    )
     return [
         (games.players[white], games.players[black], *rest)
         for white, black, *rest in zip(*columns, strict=True)
@@ -182,7 +184,11 @@ def test_nothing_is_lost(files: list[list[dict[str, object]]], data: DataConfig,
     records = records_of(*files, data=data, rejects=rejects)
     assert len(records) == sum(map(len, files)) + len(rejects) == records.report.rows
     for number, file in enumerate(records.files):
-        rows = [row for row, of in zip(reasons(records), records.file.tolist(), strict=True) if of == number]
+        rows = [
+            row
+            for row, of in zip(reasons(records), records.file.tolist(), strict=True)
+            if of == number
+        ]
         assert file.rows == len(rows) == len(files[number]) + (len(rejects) if number == 0 else 0)
         assert file.used == rows.count(None)
         assert file.dropped == {reason: rows.count(reason) for reason in set(rows) - {None}}
@@ -225,7 +231,9 @@ def test_texts_that_nobody_gave_take_no_memory() -> None:
     games = handmade.games_of(handmade.RECORDS)
     assert games.event.codes.strides == (0,)
     assert set(games.site) == {""}
-    assert texts_of_rows(no_texts(5), np.array([True, False, True, False, False])).codes.shape == (2,)
+    assert texts_of_rows(no_texts(5), np.array([True, False, True, False, False])).codes.shape == (
+        2,
+    )
     assert texts_of_rows(no_texts(5), np.array([4, 1])).codes.strides == (0,)
 
 

@@ -41,7 +41,16 @@ SETS = [
     game("A/C", "B"),
     game("A", "B", odds="none", variant="standard"),
 ]
-NAMES = ["blindfold", "simul", "correspondence", "blitz", "variants", "set-up", "odds", "consultation"]
+NAMES = [
+    "blindfold",
+    "simul",
+    "correspondence",
+    "blitz",
+    "variants",
+    "set-up",
+    "odds",
+    "consultation",
+]
 EXHIBITED = [
     game("A", "B", event="Paris sim"),
     game("A/C", "B"),
@@ -59,11 +68,21 @@ MORPHYS = [
     game("Morphy, Paul", "Morphy, P"),
     game("B", "C"),
 ]
-PATH = [game("A", "B"), game("B", "A"), game("A", "C"), game("C", "D")]  # C has one game once D is gone
+PATH = [
+    game("A", "B"),
+    game("B", "A"),
+    game("A", "C"),
+    game("C", "D"),
+]  # C has one game once D is gone
 PARTS = [game("A", "B"), *[game("C", "D")] * 3, game("E", "F"), game("F", "G"), game("B", "A")]
 CHAIN = [game("A", "B"), game("B", "C", date="1900"), game("C", "D"), game("D", "E")]
 YEARS = [game("A", "B", date=str(year)) for year in (1849, 1850, 1900, 1901)]
-OUT_OF_YEARS, OTHER, EXCLUDED, OTHERS = "other years", "other event", "excluded event", "other players"
+OUT_OF_YEARS, OTHER, EXCLUDED, OTHERS = (
+    "other years",
+    "other event",
+    "excluded event",
+    "other players",
+)
 FEW, OUTSIDE = "too few games", "outside the largest group"
 
 
@@ -76,14 +95,22 @@ FEW, OUTSIDE = "too few games", "outside the largest group"
         (YEARS, {"years": 1850}, [OUT_OF_YEARS, None, OUT_OF_YEARS, OUT_OF_YEARS]),
         (YEARS, {"years": [1849, 1850]}, [None, None, OUT_OF_YEARS, OUT_OF_YEARS]),
         (EVENTS, {"events": ["hastings"]}, [None, OTHER, None, OTHER, OTHER]),
-        (EVENTS, {"events": ["cafe de la regence", "Hastingsia"]}, [OTHER, None, OTHER, None, OTHER]),
+        (
+            EVENTS,
+            {"events": ["cafe de la regence", "Hastingsia"]},
+            [OTHER, None, OTHER, None, OTHER],
+        ),
         (EVENTS, {"events": ["/^hastings/"]}, [None, OTHER, None, None, OTHER]),
         (EVENTS, {"exclude_events": ["HASTINGS"]}, [EXCLUDED, None, EXCLUDED, None, None]),
         (EVENTS, {"exclude_events": ["/\\d{4}/", "Paris"]}, [EXCLUDED, EXCLUDED, None, None, None]),
         (SETS, {"exclude": NAMES}, [NAMES[0], *NAMES[2:], None]),
         (SETS, {"exclude": ["rapid"]}, [None] * 8),
         # of chess exhibitions are left out by default
-        (EXHIBITED, {}, ["simul", "consultation", "odds", None, None, *["blindfold"] * 3, *[None] * 8]),
+        (
+            EXHIBITED,
+            {},
+            ["simul", "consultation", "odds", None, None, *["blindfold"] * 3, *[None] * 8],
+        ),
         (EXHIBITED, {"exclude": []}, [None] * 16),
         (EXHIBITED, {"exclude": ["rapid"]}, [*[None] * 4, "rapid", *[None] * 11]),
         (MORPHYS, {"players": ["morphy"]}, [None, None, None, OTHERS]),
@@ -93,7 +120,11 @@ FEW, OUTSIDE = "too few games", "outside the largest group"
         (PATH, {"min_games": 2}, [None, None, FEW, FEW]),
         (PATH, {"min_games": 1}, [None] * 4),
         (PATH, {"min_games": 4}, [FEW] * 4),
-        ([game("A", "B", games="3"), game("A", "C")], {"min_games": 3}, [None, FEW]),  # a match is many games
+        (
+            [game("A", "B", games="3"), game("A", "C")],
+            {"min_games": 3},
+            [None, FEW],
+        ),  # a match is many games
         # the largest group has most players, then games, of those that are left
         (PARTS, {"largest_group": True}, [OUTSIDE] * 4 + [None, None, OUTSIDE]),
         (PARTS[:4], {"largest_group": True}, [OUTSIDE] + [None] * 3),
@@ -148,7 +179,9 @@ def test_games_of_computers_stay_in_their_own_collections() -> None:
     typed = [game("A", "B", white_type="program", black_type="program")]
     for rows in (match, [game("Fritz 6", "Deep Blue")], typed):
         assert reasons(records_of(rows)) == [None] * len(rows)
-        assert reasons(records_of(rows, data=DataConfig(drop=["engines"]))) == ["engine"] * len(rows)
+        assert reasons(records_of(rows, data=DataConfig(drop=["engines"]))) == ["engine"] * len(
+            rows
+        )
 
 
 def test_computers_of_some_years_are_those_of_all(tmp_path: Path) -> None:
@@ -169,7 +202,16 @@ def test_nothing_is_left_but_games_with_computers(tmp_path: Path) -> None:
 
 
 def test_variants_but_chess960_are_left_out_by_default() -> None:
-    kept = ["", "Standard", "Chess960", "chess 960", "Fischerandom", "Freestyle", "From Position", "set-up"]
+    kept = [
+        "",
+        "Standard",
+        "Chess960",
+        "chess 960",
+        "Fischerandom",
+        "Freestyle",
+        "From Position",
+        "set-up",
+    ]
     variants = [
         "Crazyhouse",
         "Horde",
@@ -269,20 +311,44 @@ def test_variants_of_the_tag() -> None:
 @each(
     "name, texts",
     [
-        ("blitz", ["60", "60+0", "180+2", "300+3", "300+5", "5+3", "*180", "40/540:300", "Blitz", "bullet"]),
+        (
+            "blitz",
+            [
+                "60",
+                "60+0",
+                "180+2",
+                "300+3",
+                "300+5",
+                "5+3",
+                "*180",
+                "40/540:300",
+                "Blitz",
+                "bullet",
+            ],
+        ),
         ("rapid", ["600", "600+0", "900+10", "15+10", "1800", "25 + 10", "rapid"]),
         ("correspondence", ["1/86400", "1/259200", "daily"]),
         (
             None,
-            ["90+30", "5400+30", "3600", "40/7200:3600", "40/7200:20/3600:900+30", "-", "?", "", "classical"],
+            [
+                "90+30",
+                "5400+30",
+                "3600",
+                "40/7200:3600",
+                "40/7200:20/3600:900+30",
+                "-",
+                "?",
+                "",
+                "classical",
+            ],
         ),
     ],
 )
 def test_the_set_of_a_time_control(name: str | None, texts: list[str]) -> None:
     for text in texts:
-        assert [one for one in EVENT_SETS if time_control_is_in_set(text, one)] == ([name] if name else []), (
-            text
-        )
+        assert [one for one in EVENT_SETS if time_control_is_in_set(text, one)] == (
+            [name] if name else []
+        ), text
 
 
 PLACE = {"event": "London", "round": "3"}
@@ -297,7 +363,10 @@ def repeated(*rows: dict[str, object]) -> list[tuple[int, int]]:
     "one, other",
     [
         (game("A", "B", moves=7, round="1"), game("A", "B", moves=7, round="2")),
-        (game("A", "B", date="1858.06.17", round="03"), game("A", "B", date="1858.06.17", round="(3)")),
+        (
+            game("A", "B", date="1858.06.17", round="03"),
+            game("A", "B", date="1858.06.17", round="(3)"),
+        ),
         (game("A", "B", **PLACE), game("A", "B", date="1858.06.17", **PLACE)),
         (game("A", "B", **PLACE), game("A", "B", round="3", event="LONDON", moves=7)),
         (game("Morphy, P", "B", moves=7), game("Morphy, P.", "B", moves=7)),
@@ -343,7 +412,9 @@ ROWS = st.lists(
             "white": st.sampled_from("AB"),
             "black": st.sampled_from("CD"),
             "result": st.sampled_from(["1-0", "0-1"]),
-            "date": st.sampled_from(["1858", "1858.06", "1858.06.17", "1858.06.18", "1858.07", "1859"]),
+            "date": st.sampled_from(
+                ["1858", "1858.06", "1858.06.17", "1858.06.18", "1858.07", "1859"]
+            ),
             "moves": st.sampled_from([0, 0, 7, 8]),
             "round": st.sampled_from(["", "1", "2"]),
             "event": st.sampled_from(["", "x"]),
@@ -386,4 +457,6 @@ def test_by_comparing_all_with_all(rows: list[dict[str, object]]) -> None:
     for row in again:
         assert any(same_game(records, row, other) for other in range(len(records)) if other != row)
     assert set(found[:, 1].tolist()) <= set(kept)
-    assert not any(same_game(records, one, other) for i, one in enumerate(kept) for other in kept[i + 1 :])
+    assert not any(
+        same_game(records, one, other) for i, one in enumerate(kept) for other in kept[i + 1 :]
+    )

@@ -38,7 +38,9 @@ def as_jsonl() -> bytes:
 
 
 def as_parquet() -> bytes:
-    columns = {name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)}
+    columns = {
+        name: list(values) for name, values in zip(HEADER, zip(*RECORDS, strict=True), strict=True)
+    }
     stream = io.BytesIO()
     pq.write_table(pa.table(columns), stream)
     return stream.getvalue()
@@ -120,17 +122,24 @@ def test_a_run_keeps_sources_and_an_update_adds_to_them(tmp_path):
 def test_a_run_without_sources_has_empty_ones():
     run = api.fit(read_games([io.BytesIO(as_csv())]), "ttt")
     assert set(run.games()["source"]) == {""}
-    for question in (lambda: api.why(run, "ann", by="source"), lambda: api.doubt(run, source="edo")):
+    for question in (
+        lambda: api.why(run, "ann", by="source"),
+        lambda: api.doubt(run, source="edo"),
+    ):
         with pytest.raises((ConfigError, LookupFailed), match="have no sources"):
             question()
 
 
 def test_a_source_is_left_out():
-    run = api.fit(read_games([io.BytesIO(as_csv())], DataConfig(source="book")), "ttt", posterior="joint")
+    run = api.fit(
+        read_games([io.BytesIO(as_csv())], DataConfig(source="book")), "ttt", posterior="joint"
+    )
     reasons = api.why(run, "ann", at=1902, by="source").set_index("source")
     assert reasons["games"].to_dict() == {"Edo": 2, "newspaper": 2}
     without = api.doubt(run, source="EDO", each=True).set_index(["player", "period"])
-    assert without["mean_without"]["Ann", "1902"] == pytest.approx(reasons["mean_without"]["Edo"], abs=0.1)
+    assert without["mean_without"]["Ann", "1902"] == pytest.approx(
+        reasons["mean_without"]["Edo"], abs=0.1
+    )
     by_condition = api.doubt(run, "source = 'edo'", each=True)
     assert np.array_equal(by_condition["mean"], without["mean"])
     with pytest.raises(LookupFailed, match="no game of memory meets the condition source = 'ed'"):

@@ -49,7 +49,8 @@ def test_suggestions_with_their_evidence(
 ) -> None:
     pairs = find_suspects(history(*careers))
     assert [
-        (one.main.name, one.synonym.name, one.kind, one.n_other_candidates, one.gap) for one in pairs
+        (one.main.name, one.synonym.name, one.kind, one.n_other_candidates, one.gap)
+        for one in pairs
     ] == found
 
 
@@ -95,7 +96,9 @@ def lines_of(games: Games) -> list[str]:
 
 def applied(lines: list[str], folder: Path) -> dict[str, str]:
     """What the lines say as an alias file."""
-    (folder / "a.csv").write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
+    (folder / "a.csv").write_bytes(
+        "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+    )
     return dict(read_aliases(str(folder / "a.csv")).names)
 
 
@@ -119,7 +122,9 @@ def namesakes(count: int) -> str:
     return "; ".join(f"Rowes, {letter}nn 1900-1901" for letter in "ABCDEFGHIJKLM"[:count])
 
 
-CAREER = re.compile(r"(.*) (\d{4})-(\d{4})(?: \+(\d+))?")  # name, first and last year, common opponents
+CAREER = re.compile(
+    r"(.*) (\d{4})-(\d{4})(?: \+(\d+))?"
+)  # name, first and last year, common opponents
 
 
 SURE = """
@@ -200,14 +205,19 @@ Sokolov, Ivan 1986-2024 +4; Sokolov, Iv NED 2007-2009 +3 => Sokolov, Iv NED = So
 """
 
 
-@each("case", [line for line in SURE.replace("\n    ", " ").strip().splitlines() if not line.startswith("#")])
+@each(
+    "case",
+    [line for line in SURE.replace("\n    ", " ").strip().splitlines() if not line.startswith("#")],
+)
 def test_what_is_sure(case: str, tmp_path: Path) -> None:
     for number, word in ((10, "TEN"), (11, "ELEVEN"), (12, "TWELVE"), (13, "THIRTEEN")):
         case = case.replace(f"{{{word}}}", namesakes(number))
     careers, _, expected = case.replace("{ROES}", ROES).partition(" =>")
     found = [CAREER.fullmatch(one).groups() for one in careers.split("; ")]  # type: ignore[union-attr]
     opponents = {name: int(common) for name, _, _, common in found if common}
-    games = history(*((name, int(first), int(last)) for name, first, last, _ in found), opponents=opponents)
+    games = history(
+        *((name, int(first), int(last)) for name, first, last, _ in found), opponents=opponents
+    )
     pairs = (one.strip().partition(" = ") for one in expected.split(";") if one)
     assert applied(lines_of(games), tmp_path) == {synonym: main for synonym, _, main in pairs}
 
@@ -224,13 +234,23 @@ def test_the_spellings_of_a_collection(data: Path, tmp_path: Path) -> None:
     Of 158 pairs of spellings that it has 111 are united, of 1,670 that have the full name 1,177; of the names that the
     table keeps apart 15 groups are united, none of which it contradicts, and no initials of common surnames.
     """
-    games = read_games([str(data / "pgn" / "players.pgn.xz")], DataConfig(filter=FilterConfig(exclude=[])))
+    games = read_games(
+        [str(data / "pgn" / "players.pgn.xz")], DataConfig(filter=FilterConfig(exclude=[]))
+    )
     mains = applied(lines_of(games), tmp_path)
     with gzip.open(data / "player_aliases.csv.gz", "rt", encoding="utf-8") as file:
         rows = [(clean_name(row["as_in_pgn"]), row["canonical"]) for row in csv.DictReader(file)]
-    told = {spelling: {name for _, name in group} for spelling, group in groupby(sorted(rows), itemgetter(0))}
-    spellings = {name: next(iter(told[name])) for name in games.players if len(told.get(name, ())) == 1}
-    full = {name: name for name in {name for _, name in rows}.intersection(games.players).difference(told)}
+    told = {
+        spelling: {name for _, name in group}
+        for spelling, group in groupby(sorted(rows), itemgetter(0))
+    }
+    spellings = {
+        name: next(iter(told[name])) for name in games.players if len(told.get(name, ())) == 1
+    }
+    full = {
+        name: name
+        for name in {name for _, name in rows}.intersection(games.players).difference(told)
+    }
     for known, count, found in ((spellings, 158, 111), (spellings | full, 1670, 1177)):
         assert len(list(combinations_by(known.__getitem__, known))) == count
         pairs = list(combinations_by(lambda name: mains.get(name, name), known))
@@ -240,7 +260,9 @@ def test_the_spellings_of_a_collection(data: Path, tmp_path: Path) -> None:
     assert len({mains.get(a, a) for a, b in pairs if known[a] != known[b]}) == 15
     parts = {name: parts_of_key(name_key(name)) for name in chain.from_iterable(united)}
     assert not [
-        pair for pair in united if pair[0] != pair[1] and not likeness(parts[pair[0]], parts[pair[1]])
+        pair
+        for pair in united
+        if pair[0] != pair[1] and not likeness(parts[pair[0]], parts[pair[1]])
     ]
 
 
@@ -264,7 +286,13 @@ def suspect(games: Games, main: str, synonym: str) -> Suspect:
         *(
             (main, synonym, None)
             for main, synonym in (
-                *[("A\nB", "A"), ("A", "A\rB"), ("A", "status=x"), ("name", "spelling"), ("A", "A &amp; B")],
+                *[
+                    ("A\nB", "A"),
+                    ("A", "A\rB"),
+                    ("A", "status=x"),
+                    ("name", "spelling"),
+                    ("A", "A &amp; B"),
+                ],
                 *[("", "A"), ("\udce9", "A"), (" A", "B"), ("A", "B ")],
             )
         ),
@@ -276,7 +304,11 @@ def test_lines_of_alias_files(main: str, synonym: str, row: str | None) -> None:
 
 def test_nobody_meets_himself_or_plays_for_a_century(tmp_path: Path) -> None:
     games = make_games(
-        [(1900, "Roe, Xaver", "Poe, A", 2), (1901, "Roe, X", "Roe, Xa", 2), (1960, "Roe, Xav", "Poe, A", 2)]
+        [
+            (1900, "Roe, Xaver", "Poe, A", 2),
+            (1901, "Roe, X", "Roe, Xa", 2),
+            (1960, "Roe, Xav", "Poe, A", 2),
+        ]
     )
     pairs = [suspect(games, "Roe, Xaver", name) for name in ("Roe, X", "Roe, Xa", "Roe, Xav")]
     assert applied(list(alias_lines(games, pairs)), tmp_path) == {
@@ -307,11 +339,18 @@ def test_whatever_the_names_the_file_is_accepted(
     games = history(*careers)
     pairs = [
         Suspect(
-            one.main, one.synonym, one.kind, one.n_other_candidates, one.shared, sure=data.draw(st.booleans())
+            one.main,
+            one.synonym,
+            one.kind,
+            one.n_other_candidates,
+            one.shared,
+            sure=data.draw(st.booleans()),
         )
         for one in find_suspects(games)
     ]
-    further = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=4))
+    further = data.draw(
+        st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=4)
+    )
     pairs += [suspect(games, *pair) for pair in further if pair[0] != pair[1]]
     folder = tmp_path_factory.mktemp("aliases")
     for found in (find_suspects(games), pairs):

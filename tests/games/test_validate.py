@@ -64,7 +64,8 @@ def test_unknown_odds(odds: str) -> None:
 
 def test_a_configured_figure_counts_instead() -> None:
     figures = {
-        odds_words(odds): points for odds, points in {"P and move": 120.0, "capped knight": 400.0}.items()
+        odds_words(odds): points
+        for odds, points in {"P and move": 120.0, "capped knight": 400.0}.items()
     }
     assert odds_points("pawn & move", figures) == 120
     assert odds_points("Capped Knight", figures) == -400
@@ -85,13 +86,19 @@ LICHESS = ["mate"] * 3 + ["resign"] * 4 + ["Resign"] + ["outoftime", "draw", ""]
         ),
     ],
 )
-def test_statuses_without_a_weight_are_told_once_with_their_counts(status: list[str], detail: str) -> None:
+def test_statuses_without_a_weight_are_told_once_with_their_counts(
+    status: list[str], detail: str
+) -> None:
     """Rows that are dropped do not count, nor those of other files."""
     unused = [game("A", "B", "*", status="mate")]
     records = records_of([*(game("A", "B", status=word) for word in status), *unused], unused)
     assert games_of(records).weight.tolist() == [1] * len(status)
     first = next(line for line, word in enumerate(status, 1) if word)
-    told = [(p.file, p.line, p.detail, p.action) for p in records.problems if p.reason == "unknown status"]
+    told = [
+        (p.file, p.line, p.detail, p.action)
+        for p in records.problems
+        if p.reason == "unknown status"
+    ]
     assert told == [("file0", first, f"each counts as 1: {detail}", "kept")]
 
 
@@ -114,7 +121,9 @@ def test_columns_of_odds_and_other_columns(
 ) -> None:
     rows = [game("A", "B", odds=text) for text in odds]
     records = records_of(rows, data=DataConfig.model_validate({"filter": {"exclude": []}} | data))
-    assert [row for row, reason in enumerate(reasons(records)) if reason == "unknown odds"] == unknown
+    assert [
+        row for row, reason in enumerate(reasons(records)) if reason == "unknown odds"
+    ] == unknown
     noted = [p.detail for p in records.problems if p.reason == "odds column ignored"]
     assert bool(noted) == (not unknown)
     if noted:
@@ -142,9 +151,13 @@ def test_neutral_ground_is_told_in_many_ways() -> None:
         ["FALSE", "False", "f", "0", "no", "N", "", " "],
     )
     bad = ["maybe", "2", "true false", "?"]
-    records = records_of([game("A", "B", neutral=text) for text in yes + no + bad], [game("A", "B")])
+    records = records_of(
+        [game("A", "B", neutral=text) for text in yes + no + bad], [game("A", "B")]
+    )
     assert games_of(records).neutral.tolist() == [True] * len(yes) + [False] * (len(no) + 1)
-    assert [(p.line, p.reason) for p in records.problems] == [(line, "bad neutral") for line in range(17, 21)]
+    assert [(p.line, p.reason) for p in records.problems] == [
+        (line, "bad neutral") for line in range(17, 21)
+    ]
     never = records_of([game("A", "B", neutral=text) for text in no])
     assert games_of(never).neutral.strides == (0,)
 
@@ -158,7 +171,9 @@ def test_dates_in_the_future_and_wins_by_words_are_used_and_noted() -> None:
     ]
     records = records_of(rows)
     assert games_of(records).outcome.tolist() == [2, 1, 0, 0]
-    assert [(p.line, p.reason, p.detail.partition(": ")[2], p.action) for p in records.problems] == [
+    assert [
+        (p.line, p.reason, p.detail.partition(": ")[2], p.action) for p in records.problems
+    ] == [
         (1, "wins and losses as words", "win 1, loss 1", "kept"),
         (2, "dates in the future", "2190.01.01 1, 2999 1", "kept"),
     ]
@@ -244,7 +259,10 @@ def test_games_without_play_are_forfeits() -> None:
 def test_where_no_game_has_moves_results_alone_are_games() -> None:
     results = 'B | Result "1-0"; PlyCount "0" | 1-0\n' * 3
     assert played(results) == [None] * 3
-    assert played(results + 'B | Result "1-0"; PlyCount "2" | 1. e4 e5 1-0') == [*["forfeit"] * 3, None]
+    assert played(results + 'B | Result "1-0"; PlyCount "2" | 1. e4 e5 1-0') == [
+        *["forfeit"] * 3,
+        None,
+    ]
 
 
 def test_games_without_play_in_tables() -> None:
@@ -260,16 +278,21 @@ def test_games_without_play_in_tables() -> None:
 
 
 def test_a_bye_is_no_player_among_many_names() -> None:
-    rows = [game(f"Player {number}", "BYE" if number % 2 else f"Other {number}") for number in range(1200)]
+    rows = [
+        game(f"Player {number}", "BYE" if number % 2 else f"Other {number}")
+        for number in range(1200)
+    ]
     assert reasons(records_of(rows)) == [None, "forfeit"] * 600
 
 
 def test_columns_of_tables_that_tell_of_games_without_play_and_of_computers(tmp_path: Path) -> None:
-    columns = (
-        "date,white,black,result,Termination,PlyCount,WhiteType,BlackType,white_title,BlackTitle,Variant"
-    )
+    columns = "date,white,black,result,Termination,PlyCount,WhiteType,BlackType,white_title,BlackTitle,Variant"
     rows = ["1990,A,B,1-0,Normal,20,human,human,GM,,Standard"] * 9
-    rows += ["1990,A,B,1-0,unplayed,,,,,,", "1990,A,C,1-0,,30,human,program,,,", "1990,A,D,1-0,,,,,,BOT,"]
+    rows += [
+        "1990,A,B,1-0,unplayed,,,,,,",
+        "1990,A,C,1-0,,30,human,program,,,",
+        "1990,A,D,1-0,,,,,,BOT,",
+    ]
     rows += ["1990,A,B,1-0,Normal,20,,,,,Horde"]
     (tmp_path / "a.csv").write_text("\n".join([columns, *rows, ""]))
     report = read_games([tmp_path / "a.csv"]).report

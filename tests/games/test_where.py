@@ -61,7 +61,10 @@ def test_a_condition_is_true_false_or_unknown(condition: str, truth: bool | None
         ("age", "=, !=, <, <=, >, >=, in or is is expected at the end"),
         ("age <", "a number or a text in quotes is expected at the end"),
         ("age < young", "a number or a text in quotes is expected before 'young'"),
-        ("age < 20 federation = 'USA'", "'and', 'or' or the end is expected before \"federation = 'USA'\""),
+        (
+            "age < 20 federation = 'USA'",
+            "'and', 'or' or the end is expected before \"federation = 'USA'\"",
+        ),
         ("(age < 20", "'\\)' is expected at the end"),
         ("age in 20", "'\\(' is expected before '20'"),
         ("age is 20", "'null' is expected before '20'"),

@@ -21,7 +21,10 @@ def random_matrix(seed, n, pairs):
     first, second = first[apart], second[apart]
     coupling = rng.exponential(1.0, len(first))
     diagonal = (
-        np.bincount(first, coupling, n) + np.bincount(second, coupling, n) + rng.exponential(0.1, n) + 0.01
+        np.bincount(first, coupling, n)
+        + np.bincount(second, coupling, n)
+        + rng.exponential(0.1, n)
+        + 0.01
     )
     dense = np.diag(diagonal)
     np.add.at(dense, (first, second), -coupling)
@@ -40,7 +43,9 @@ def check(given, dense):
     assert found.log_determinant == pytest.approx(np.linalg.slogdet(dense)[1], abs=1e-8)
     assert found.variances == pytest.approx(inverse.diagonal(), abs=1e-10 * scale)
     first, second = given[:2]
-    assert found.covariances(first, second) == pytest.approx(inverse[first, second], abs=1e-10 * scale)
+    assert found.covariances(first, second) == pytest.approx(
+        inverse[first, second], abs=1e-10 * scale
+    )
     b = np.arange(len(dense)) - 3.0
     assert found.solve(b) == pytest.approx(inverse @ b, abs=1e-9 * scale * max(1, np.abs(b).sum()))
     root = found.solve(np.eye(len(dense)), forward=False)
@@ -50,7 +55,9 @@ def check(given, dense):
 
 
 @examples(16)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.0, 0.7, 1.1, 2.0, 6.0, 40.0]))
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.0, 0.7, 1.1, 2.0, 6.0, 40.0])
+)
 def test_it_is_dense_algebra(seed, n, density):
     """Unconnected ones, trees and full ones, of one supernode and of many."""
     check(*random_matrix(seed, n, int(density * n)))
@@ -97,7 +104,9 @@ def test_what_is_out_of_reach_is_refused_with_its_numbers(monkeypatch):
     monkeypatch.setattr(factor, "MOST_ENTRIES", 819)
     first, second = (ends.astype(np.int32) for ends in np.triu_indices(40, 1))
     pattern = Pattern(first, second, 40)
-    with pytest.raises(ConfigError, match="sds of 40 skills need a factor of 820 numbers") as caught:
+    with pytest.raises(
+        ConfigError, match="sds of 40 skills need a factor of 820 numbers"
+    ) as caught:
         require_affordable(pattern, "sds", "try less")
     assert caught.value.hint == "try less"
     monkeypatch.setattr(factor, "MOST_ENTRIES", 820)

@@ -34,7 +34,9 @@ def test_links_of_any_number_of_variables(u):
         wanted += whole.T @ q[link] @ whole
         pulls += whole.T @ h[:, link]
     entries = link_entries(variables, u, q[:, *np.triu_indices(k)].T)
-    assert dense(Precision(np.full(n, -1), np.zeros(n), entries)) == pytest.approx(wanted, abs=1e-12)
+    assert dense(Precision(np.full(n, -1), np.zeros(n), entries)) == pytest.approx(
+        wanted, abs=1e-12
+    )
     assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
 
 
@@ -69,7 +71,9 @@ def test_without_further_entries_the_first_step_is_the_last():
 @pytest.mark.parametrize("own", [-2.0, np.nan])
 def test_matrices_that_are_not_positive_definite_are_refused(own):
     first = np.array([0])
-    matrix = Precision(np.array([-1, 0]), np.array([1.0, 1.0]), [Entries(first, first, np.array([own]))])
+    matrix = Precision(
+        np.array([-1, 0]), np.array([1.0, 1.0]), [Entries(first, first, np.array([own]))]
+    )
     with pytest.raises(ValueError, match="positive definite"):
         matrix.solve(np.ones(2), residual=1e-6)
 

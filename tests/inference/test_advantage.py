@@ -42,7 +42,17 @@ def estimate(model, timeline, step=20.0, **params):
     return at, error
 
 
-ESTIMATING = ["ttt", "ttt-d", "trueskill", "elo", "glicko", "glicko2", "chessmetrics", "naive", "whr"]
+ESTIMATING = [
+    "ttt",
+    "ttt-d",
+    "trueskill",
+    "elo",
+    "glicko",
+    "glicko2",
+    "chessmetrics",
+    "naive",
+    "whr",
+]
 SIX_WINS = [(1900 + i // 2, "abcdef"[i], "bcdefa"[i], 2 if i else 1) for i in range(6)]
 THREE_LOSSES = [(1900, "a", "b", 0), (1901, "c", "a", 0), (1901, "b", "c", 1)]
 
@@ -102,7 +112,12 @@ def test_the_best_advantage_is_a_maximum_near_the_truth(model, advantage):
 
 def test_no_advantage_is_found_where_there_is_none():
     ends = [("a", "b"), ("b", "a")]
-    rows = [(year, *pair, outcome) for year in range(1900, 1910) for pair in ends for outcome in (0, 1, 2)]
+    rows = [
+        (year, *pair, outcome)
+        for year in range(1900, 1910)
+        for pair in ends
+        for outcome in (0, 1, 2)
+    ]
     _, fit = fit_rows(rows, "ttt", white_advantage="estimate")
     assert fit.params["white_advantage"] == pytest.approx(0, abs=0.1)
 
@@ -127,7 +142,10 @@ def test_unknown_colours_equal_updates_by_hand_in_the_filter():
         log_p, (mean,), ((var,),) = either(games, np.array([mw - mb]), np.array([[total]]))
         foreseen += log_p
         for name, m, v, sign in ((white, mw, vw, 1), (black, mb, vb, -1)):
-            belief[name] = m + sign * v / total * (mean - mw + mb), v - v * v / total * (1 - var / total)
+            belief[name] = (
+                m + sign * v / total * (mean - mw + mb),
+                v - v * v / total * (1 - var / total),
+            )
     assert fit.mean == pytest.approx([belief["a"][0], belief["b"][0]], abs=1e-8)
     assert fit.sd**2 == pytest.approx([belief["a"][1], belief["b"][1]], rel=1e-10)
     assert fit.log_evidence == pytest.approx(foreseen, abs=1e-10)
@@ -160,7 +178,9 @@ def test_mixture_moments_are_derivatives():
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_two_peaks_are_skipped_and_counted(model):
     """A draw between two who are known to be equal, with an advantage far beyond all spread: no Gaussian says that."""
-    margins = {"draw_margin": 10} if model == "ttt" else {"draw_margin_mean": 10, "draw_margin_sd": 1}
+    margins = (
+        {"draw_margin": 10} if model == "ttt" else {"draw_margin_mean": 10, "draw_margin_sd": 1}
+    )
     module = registry.load(model)
     timeline = build_timeline(make_games([(1900, "a", "b", 1)]), colours="unknown")
     params = module.Params(beta=20, prior_sd=5, white_advantage=500, **margins)

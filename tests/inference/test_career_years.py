@@ -108,7 +108,16 @@ def test_a_fit_by_age_is_that_of_a_twin() -> None:
 
 @pytest.mark.parametrize("module", [ttt, ttt_d])
 def test_the_gradient_by_age_is_that_of_differences(timeline: Timeline, module) -> None:
-    keys = ("growth", "growth_years", "decline", "decline_after", "early", "early_years", "tau", "prior_sd")
+    keys = (
+        "growth",
+        "growth_years",
+        "decline",
+        "decline_after",
+        "early",
+        "early_years",
+        "tau",
+        "prior_sd",
+    )
     assert_slopes(module, timeline, module.Params(**BY_AGE), keys, abs=1e-6)
 
 
@@ -127,10 +136,14 @@ def test_a_run_says_when_no_birth_is_known_and_when_careers_begin() -> None:
     run = api.fit(games, model="ttt", **BY_AGE)
     assert any("no births are known" in note for note in run.meta.notes)
     assert in_use(run.meta.params)["career_age"] == 15.0
-    assert model_line(run.meta).endswith("skills rise in the years after the age of 15 and decline late")
+    assert model_line(run.meta).endswith(
+        "skills rise in the years after the age of 15 and decline late"
+    )
     people = PeopleTable(("born",), {"a": ("1880",)})
     known = api.fit(replace(games, people=people), model="ttt", **BY_AGE)
     assert not any("births" in note for note in known.meta.notes)
     by_debut = api.fit(games, model="ttt", **CAREER)
     assert {"career_by", "career_age"}.isdisjoint(in_use(by_debut.meta.params))
-    assert model_line(by_debut.meta).endswith("skills rise in the years after the debut and decline late")
+    assert model_line(by_debut.meta).endswith(
+        "skills rise in the years after the debut and decline late"
+    )

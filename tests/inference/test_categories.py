@@ -24,7 +24,13 @@ from ttt_cli.timeline import Timeline, build_timeline
 
 JOINT = SolverConfig(tol=1e-9, posterior="joint")
 RAPID = {"rapid": {"sd": 100.0, "tau": 30.0}}
-FIGURES = {"prior_mean": 1200.0, "prior_sd": 400.0, "beta": 480.0, "tau": 60.0, "draw_margin": 250.0}
+FIGURES = {
+    "prior_mean": 1200.0,
+    "prior_sd": 400.0,
+    "beta": 480.0,
+    "tau": 60.0,
+    "draw_margin": 250.0,
+}
 HISTORY = [
     ("", 1858, "M", "A", 2), ("", 1858, "M", "A", 2), ("rapid", 1858, "A", "M", 2), ("rapid", 1858, "A", "M", 2),
     ("rapid", 1861, "A", "M", 1), ("", 1861, "M", "A", 2),
@@ -41,7 +47,9 @@ def games_in_categories(rows) -> Games:
 
 def fitted(rows, solver=JOINT, **params) -> tuple[Timeline, Fit]:
     timeline = build_timeline(games_in_categories(rows), "year", "known")
-    return timeline, ttt.fit(timeline, ttt.Params(**{**FIGURES, "white_advantage": 0.0, **params}), solver)
+    return timeline, ttt.fit(
+        timeline, ttt.Params(**{**FIGURES, "white_advantage": 0.0, **params}), solver
+    )
 
 
 def belief(timeline: Timeline, fit: Fit, player: str, year: int, category: str | None = None):
@@ -75,7 +83,9 @@ def test_skills_in_categories_are_sums():
     twin_mean, twin_covariance = JointTwin(*history.prior(), history.links).run().gaussian()
     timeline, fit = fitted(HISTORY, offsets=RAPID)
     walk = fit.categories["rapid"].walk
-    names = [timeline.players[player] for player in timeline.node_player[fit.categories["rapid"].nodes]]
+    names = [
+        timeline.players[player] for player in timeline.node_player[fit.categories["rapid"].nodes]
+    ]
     assert names == ["A", "M", "A", "M"]
     for index, (name, year) in enumerate(zip(names, [1858, 1858, 1861, 1861], strict=True)):
         sum_of = [history.number(name, year), history.number(f"{name} rapid", year)]
@@ -170,7 +180,10 @@ def test_an_offset_without_spread_is_none():
 
 def test_estimated_parameters():
     """White's advantage and a covariate are estimated from games of all categories."""
-    rows = [row if index % 3 else (*row[:4], 2, *row[5:]) for index, row in enumerate(random_rows(5, 80))]
+    rows = [
+        row if index % 3 else (*row[:4], 2, *row[5:])
+        for index, row in enumerate(random_rows(5, 80))
+    ]
     small = {"rapid": {"sd": 0.01, "tau": 0.0}, "blitz": {"sd": 0.01, "tau": 0.0}}
     _, plain = fitted([("", *row[1:]) for row in rows], white_advantage="estimate")
     _, fit = fitted(rows, white_advantage="estimate", offsets=small)
@@ -190,7 +203,9 @@ def test_unknown_colours_are_refused_where_they_count():
     params = ttt.Params(**FIGURES, white_advantage=35.0, offsets=RAPID)
     with pytest.raises(ConfigError, match="need known colours"):
         ttt.fit(timeline, params, JOINT)
-    assert ttt.fit(timeline, params.model_copy(update={"white_advantage": 0.0}), JOINT).status.converged
+    assert ttt.fit(
+        timeline, params.model_copy(update={"white_advantage": 0.0}), JOINT
+    ).status.converged
 
 
 def test_other_posteriors():
@@ -198,7 +213,9 @@ def test_other_posteriors():
     rows = random_rows(6, 60)
     timeline, joint = fitted(rows, offsets=TWO)
     _, factorised = fitted(rows, SolverConfig(tol=1e-9, posterior="factorised"), offsets=TWO)
-    shared = ttt.through_time(timeline, ttt.Params(**FIGURES, white_advantage=0.0, offsets=TWO), 250.0)
+    shared = ttt.through_time(
+        timeline, ttt.Params(**FIGURES, white_advantage=0.0, offsets=TWO), 250.0
+    )
     inference = shared.inference(NO_OFFSETS, factorised)
     inference.sweep(Pace.PLAIN)
     sampled = sampled_histories(inference, 400)

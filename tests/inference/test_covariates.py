@@ -33,13 +33,17 @@ SURFACES = ("hard", "hard", "clay", "grass", "hard")
 def column(values):
     """A column of texts."""
     distinct = list(dict.fromkeys(["", *values]))
-    return CodedColumn(np.array([distinct.index(value) for value in values], np.int32), tuple(distinct))
+    return CodedColumn(
+        np.array([distinct.index(value) for value in values], np.int32), tuple(distinct)
+    )
 
 
 def single(name, values, *, is_category=False):
     """A covariate of games, or of differences."""
     nothing = no_texts(len(values))
-    return CovariateTexts(name, is_category, column([str(value) for value in values]), nothing, nothing)
+    return CovariateTexts(
+        name, is_category, column([str(value) for value in values]), nothing, nothing
+    )
 
 
 def sided(name, white, black):
@@ -106,7 +110,9 @@ def test_beliefs_and_evidence_are_those_of_the_dense_twin(case, model, solver):
         )
     assert points_added(fit.params, timeline) == pytest.approx(points, abs=1e-12)
     as_handicaps = replace(timeline, offset=timeline.offset + points / fit.elo_unit)
-    assert_is_twin(fit, Twin(as_handicaps, params, joint=solver is JOINT, unit=fit.elo_unit).run(), 1e-6)
+    assert_is_twin(
+        fit, Twin(as_handicaps, params, joint=solver is JOINT, unit=fit.elo_unit).run(), 1e-6
+    )
 
 
 @pytest.mark.parametrize(("model", "solver"), [
@@ -124,7 +130,9 @@ def test_slopes_are_those_of_differences(model, solver):
     for term, points in TERMS.items():
         ends = []
         for step in (-0.1, 0.1):
-            changed = params.model_copy(update={"covariates": with_points(POINTS, {term: points + step})})
+            changed = params.model_copy(
+                update={"covariates": with_points(POINTS, {term: points + step})}
+            )
             ends.append(module.fit(timeline, changed, solver).log_evidence)
         expected = (ends[1] - ends[0]) / 0.2
         assert slopes[f"covariates.{term}"] == pytest.approx(expected, rel=2e-4, abs=1e-8)
@@ -157,9 +165,13 @@ def test_a_covariate_that_repeats_whites_advantage_gives_its_numbers(model, post
     ones = replace(games, covariates=(single("white", [1] * len(games)),))
     module = registry.load(model)
     solver = SolverConfig(tol=1e-6, posterior=posterior)
-    by_advantage = module.fit(build_timeline(games), params_of(model, white_advantage="estimate"), solver)
+    by_advantage = module.fit(
+        build_timeline(games), params_of(model, white_advantage="estimate"), solver
+    )
     by_covariate = module.fit(
-        build_timeline(ones), params_of(model, covariates={"white": "estimate"}, white_advantage=0.0), solver
+        build_timeline(ones),
+        params_of(model, covariates={"white": "estimate"}, white_advantage=0.0),
+        solver,
     )
     advantage = by_advantage.params["white_advantage"]
     error = by_advantage.standard_errors["white_advantage"]
@@ -171,7 +183,9 @@ def test_a_covariate_that_repeats_whites_advantage_gives_its_numbers(model, post
     at = {"white_advantage": advantage}
     given_advantage = module.fit(build_timeline(games), params_of(model, **at), solver)
     given_points = module.fit(
-        build_timeline(ones), params_of(model, covariates={"white": advantage}, white_advantage=0.0), solver
+        build_timeline(ones),
+        params_of(model, covariates={"white": advantage}, white_advantage=0.0),
+        solver,
     )
     assert given_points.mean == pytest.approx(given_advantage.mean, abs=1e-4)
     assert given_points.log_evidence == pytest.approx(given_advantage.log_evidence, abs=1e-7)
@@ -181,22 +195,35 @@ def test_estimates_are_the_top_of_the_posterior_whose_curvature_gives_their_erro
     """By differences of the evidence and the prior, for White's advantage and three covariates together."""
     games = with_covariates(make_games(random_rows(7, 150, players=8)))
     timeline = build_timeline(games)
-    settings = {"home": "estimate", "rest": "estimate", "surface": {"clay": "estimate", "grass": -30.0}}
+    settings = {
+        "home": "estimate",
+        "rest": "estimate",
+        "surface": {"clay": "estimate", "grass": -30.0},
+    }
     params = params_of("ttt", covariates=settings, white_advantage="estimate")
     fit = ttt.fit(timeline, params, JOINT)
     keys = ["white_advantage", "covariates.home", "covariates.rest", "covariates.surface.clay"]
     assert list(fit.standard_errors) == keys
     assert fit.params["covariates.surface.grass"] == -30.0
-    sds = [100.0, *(100.0 / typical_size(timeline, key.removeprefix("covariates.")) for key in keys[1:])]
+    sds = [
+        100.0,
+        *(100.0 / typical_size(timeline, key.removeprefix("covariates.")) for key in keys[1:]),
+    ]
     errors = np.array([fit.standard_errors[key] for key in keys])
     at = np.array([fit.params[key] for key in keys])
 
     def log_posterior(values):
         advantage, *points = values
-        terms = with_points(settings, dict(zip(("home", "rest", "surface.clay"), points, strict=True)))
-        changed = params.model_copy(update={"covariates": terms, "white_advantage": float(advantage)})
+        terms = with_points(
+            settings, dict(zip(("home", "rest", "surface.clay"), points, strict=True))
+        )
+        changed = params.model_copy(
+            update={"covariates": terms, "white_advantage": float(advantage)}
+        )
         density = -0.5 * float(((values / sds) ** 2).sum())
-        return ttt.fit(timeline, changed, JOINT, start=fit, evidence_only=True).log_evidence + density
+        return (
+            ttt.fit(timeline, changed, JOINT, start=fit, evidence_only=True).log_evidence + density
+        )
 
     steps = 0.2 * np.diag(errors)
     top = log_posterior(at)
@@ -206,7 +233,9 @@ def test_estimates_are_the_top_of_the_posterior_whose_curvature_gives_their_erro
     for i in range(4):
         for j in range(4):
             a, b = steps[i], steps[j]
-            corners = log_posterior(at + a + b) - log_posterior(at + a - b) - log_posterior(at - a + b)
+            corners = (
+                log_posterior(at + a + b) - log_posterior(at + a - b) - log_posterior(at - a + b)
+            )
             curvature[i, j] = -(corners + log_posterior(at - a - b)) / 0.16
     assert np.sqrt(np.diag(np.linalg.inv(curvature))) == pytest.approx(np.ones(4), rel=0.02)
     assert top > log_posterior(at + steps[1])
@@ -232,7 +261,9 @@ def test_slices_of_time_give_the_same(model):
 
 
 def test_categories_of_both_sides_are_differences():
-    games = make_games([(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1901, "a", "c", 0)])
+    games = make_games(
+        [(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1901, "a", "c", 0)]
+    )
     titles = sided("title", ["gm", "im", "gm", ""], ["im", "im", "fm", "gm"])
     timeline = build_timeline(replace(games, covariates=(titles,)))
     (covariate,) = timeline.covariates
@@ -244,13 +275,17 @@ def test_categories_of_both_sides_are_differences():
 
 def test_numbers_may_be_missing_true_or_with_a_comma():
     games = make_games([(1900, "a", "b", 2)] * 5)
-    timeline = build_timeline(replace(games, covariates=(single("x", ["yes", "", "2,5", "n/a", "-1"]),)))
+    timeline = build_timeline(
+        replace(games, covariates=(single("x", ["yes", "", "2,5", "n/a", "-1"]),))
+    )
     assert timeline.covariate_columns(["x"])[:, 0].tolist() == [1.0, 0.0, 2.5, 0.0, -1.0]
 
 
 def test_numbers_that_are_categories_have_a_coefficient_each():
     games = make_games([(1900, "a", "b", 2)] * 4)
-    timeline = build_timeline(replace(games, covariates=(single("kind", [3, 7, 7, ""], is_category=True),)))
+    timeline = build_timeline(
+        replace(games, covariates=(single("kind", [3, 7, 7, ""], is_category=True),))
+    )
     assert timeline.covariates[0].terms == ("kind.7", "kind.3")
     terms = find_terms(ttt.Params(covariates={"kind": "estimate"}), timeline)
     assert [term.name for term in terms] == ["kind.3"]
@@ -278,9 +313,13 @@ def test_the_share_of_a_covariate_that_follows_from_who_plays():
     games = make_games(rows)
     rng = np.random.default_rng(1)
     strength = dict(zip(games.players, (1.0, 4.0, 2.0, 8.0, 5.0, 7.0), strict=True))
-    of_players = [strength[row[1]] - strength[row[2]] for row in sorted(rows, key=lambda row: row[0])]
+    of_players = [
+        strength[row[1]] - strength[row[2]] for row in sorted(rows, key=lambda row: row[0])
+    ]
     noisy = (np.array(of_players) + rng.normal(0.0, 2.0, len(rows))).tolist()
-    timeline = build_timeline(replace(games, covariates=(single("sure", of_players), single("noisy", noisy))))
+    timeline = build_timeline(
+        replace(games, covariates=(single("sure", of_players), single("noisy", noisy)))
+    )
     assert explained_share(timeline, "sure") == pytest.approx(1.0, abs=1e-6)
     incidence = np.zeros((len(rows), len(games.players)))
     incidence[np.arange(len(rows)), games.white] = 1.0
@@ -381,7 +420,9 @@ def test_activity_is_found_without_bias_where_winners_play_more(points):
         fit = ttt.fit(knock_out_history(seed, points), params, SolverConfig(posterior="joint"))
         key = "covariates.activity"
         deviations.append((fit.params[key] - points) / fit.standard_errors[key])
-    assert np.count_nonzero(np.abs(deviations) < 2.0) >= 91  # 95 are expected, with a deviation of 2.2
+    assert (
+        np.count_nonzero(np.abs(deviations) < 2.0) >= 91
+    )  # 95 are expected, with a deviation of 2.2
     assert abs(np.mean(deviations)) < 0.3
 
 
@@ -405,7 +446,14 @@ def test_forms_of_activity_by_hand():
     timeline = build_timeline(make_games(ACTIVE))
     three_years = [0.0, 0.0, np.log(4 / 2), np.log(5 / 2), np.log(5 / 6), np.log(3 / 3)]
     root = [0.0, 0.0, np.sqrt(3) - 1.0, 2.0 - 1.0, 0.0, 1.0]
-    root_of_four = [0.0, 0.0, np.sqrt(3) - 1.0, 2.0 - 1.0, np.sqrt(4) - np.sqrt(5), np.sqrt(5) - np.sqrt(3)]
+    root_of_four = [
+        0.0,
+        0.0,
+        np.sqrt(3) - 1.0,
+        2.0 - 1.0,
+        np.sqrt(4) - np.sqrt(5),
+        np.sqrt(5) - np.sqrt(3),
+    ]
     idle = [0.0, 0.0, 0.0, 0.0, 0.0, -np.log(3)]
     for period in ("year", "month"):
         timeline = build_timeline(make_games(ACTIVE), period)
@@ -416,12 +464,17 @@ def test_forms_of_activity_by_hand():
             "root_activity_4y": root_of_four,
             "idle": idle,
         }.items():
-            assert timeline.covariate_columns([name])[:, 0] == pytest.approx(by_hand), (period, name)
+            assert timeline.covariate_columns([name])[:, 0] == pytest.approx(by_hand), (
+                period,
+                name,
+            )
     half_a_year = build_timeline(make_games(ACTIVE), "month").covariate_columns(["activity_6m"])
     assert not half_a_year.any()
 
 
-@pytest.mark.parametrize("name", ["activity_0y", "activity_3", "activity_3w", "log_activity", "idle_2y"])
+@pytest.mark.parametrize(
+    "name", ["activity_0y", "activity_3", "activity_3w", "log_activity", "idle_2y"]
+)
 def test_forms_of_activity_that_do_not_exist_are_refused(name):
     timeline = build_timeline(make_games(ACTIVE))
     with pytest.raises(ConfigError, match=f"the games have no covariate {name}"):
@@ -450,14 +503,18 @@ SYSTEMS = ["elo", "glicko", "glicko2", "trueskill", "whr"]
 def test_no_forecast_moves_with_later_results(model):
     games = make_games(random_rows(8, 160, years=8))
     later = np.arange(len(games)) >= len(games) // 2
-    turned = replace(games, outcome=np.where(later, 2 - games.outcome, games.outcome).astype(np.int8))
+    turned = replace(
+        games, outcome=np.where(later, 2 - games.outcome, games.outcome).astype(np.int8)
+    )
     module = registry.load(model)
     params = module.Params(covariates=FORMS, white_advantage=30.0)
     forecasts = []
     for played in (games, turned):
         timeline = build_timeline(played)
         step = int(np.searchsorted(timeline.game_start, len(games) // 2)) - 1
-        forecasts.append(Forecaster(timeline, module, params, SolverConfig()).predict(step, step + 1))
+        forecasts.append(
+            Forecaster(timeline, module, params, SolverConfig()).predict(step, step + 1)
+        )
     assert forecasts[0].tolist() == forecasts[1].tolist()
     without = params.model_copy(update={"covariates": {}})
     unmoved = Forecaster(timeline, module, without, SolverConfig()).predict(step, step + 1)

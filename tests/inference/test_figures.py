@@ -20,7 +20,11 @@ PLAY = {"beta": 480, "tau": 60}
 OWN_MARGINS = {"draw_margin_mean": 265, "draw_margin_sd": 150, "draw_margin_tau": 30}
 DRIFT, STRENGTH = {"draw_margin_drift": 0.06}, {"draw_margin_strength": 0.15}
 MARGIN = 253.178118
-MORPHY, LASKER, KASPAROV = ("Morphy, Paul", 1858), ("Lasker, Emanuel", 1896), ("Kasparov, Gary", 1999)
+MORPHY, LASKER, KASPAROV = (
+    ("Morphy, Paul", 1858),
+    ("Lasker, Emanuel", 1896),
+    ("Kasparov, Gary", 1999),
+)
 FACTORISED, JOINT = (SolverConfig(tol=1e-9, posterior=kind) for kind in ("factorised", "joint"))
 
 
@@ -28,7 +32,14 @@ FACTORISED, JOINT = (SolverConfig(tol=1e-9, posterior=kind) for kind in ("factor
     ("model", "solver", "given", "log_evidence", "figures", "near"),
     [
         ("ttt", FACTORISED, CAREER, -7.211026, {1858: [1316.4514], 1861: [1463.2472]}, 1e-4),
-        ("ttt", JOINT, CAREER, -7.0120, {1858: [1314.8], 1861: [1461.5]}, 0.5),  # of the exact posterior
+        (
+            "ttt",
+            JOINT,
+            CAREER,
+            -7.0120,
+            {1858: [1314.8], 1861: [1461.5]},
+            0.5,
+        ),  # of the exact posterior
         ("ttt", JOINT, PLAY, -6.974888, {1858: [1318.13156, 315.51350]}, 1e-5),
         ("ttt-d", JOINT, PLAY | OWN_MARGINS, -7.084245, {1858: [1319.2600, 317.6782]}, 1e-4),
     ],
@@ -69,7 +80,9 @@ def as_in_the_file(data, name):
 def test_real_games(data, games, given, log_evidence, figures, of_1900):
     """`of_1900`: mean and sd of newcomers' mean in 1900, or the draw margin."""
     margin = {"draw_margin": MARGIN} if isinstance(of_1900, float) else {}
-    timeline = build_timeline(games(data, "historical" if KASPAROV in figures else "historical_pre1942"))
+    timeline = build_timeline(
+        games(data, "historical" if KASPAROV in figures else "historical_pre1942")
+    )
     fit = ttt.fit(timeline, ttt.Params(**margin, **given), SolverConfig(posterior="factorised"))
     assert fit.status.sweeps <= 6
     assert fit.log_evidence == pytest.approx(log_evidence, abs=0.002)
@@ -80,7 +93,9 @@ def test_real_games(data, games, given, log_evidence, figures, of_1900):
         assert fit.draws.at(1900)["draw_margin"] == pytest.approx(of_1900, abs=0.01)
     elif of_1900:
         place = fit.newcomers.year.tolist().index(1900)
-        assert (fit.newcomers.mean[place], fit.newcomers.sd[place]) == pytest.approx(of_1900, abs=0.01)
+        assert (fit.newcomers.mean[place], fit.newcomers.sd[place]) == pytest.approx(
+            of_1900, abs=0.01
+        )
 
 
 def test_joint_posteriors_of_real_games(data):
@@ -116,6 +131,8 @@ def test_predictions_of_a_year_from_all_games_before(data, given, log_loss):
     games = slice(int(timeline.game_start[step]), int(timeline.game_start[step + 1]))
     params = ttt.Params(draw_margin=250.0, **given)
     forecaster = Forecaster(timeline, ttt, params, SolverConfig(posterior="factorised"))
-    predicted = forecaster.predict(step, step + 1)[range(games.stop - games.start), timeline.outcome[games]]
+    predicted = forecaster.predict(step, step + 1)[
+        range(games.stop - games.start), timeline.outcome[games]
+    ]
     assert len(predicted) == 429
     assert -np.log(predicted).mean() == pytest.approx(log_loss, abs=1e-6)

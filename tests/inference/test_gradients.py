@@ -29,7 +29,9 @@ def test_slopes_are_those_of_differences(case, model, solver):
         keys = (*GAMES, "draw_margin" if model == "ttt" else "draw_margin_mean")
     module, colours = registry.load(model), "unknown" if case == "unknown colours" else "known"
     params = module.Params(**(PLAY if model == "ttt" else OWN) | params)
-    assert_slopes(module, build_timeline(make_games(rows), colours=colours), params, keys, solver, rel=2e-4)
+    assert_slopes(
+        module, build_timeline(make_games(rows), colours=colours), params, keys, solver, rel=2e-4
+    )
 
 
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
@@ -40,7 +42,9 @@ def test_without_advantage_unknown_colours_make_its_slope_nothing(model):
         timeline = build_timeline(games, colours=colours)
         params = module.Params(**(PLAY if model == "ttt" else OWN))
         slopes.append(
-            module.gradient(timeline, params, module.fit(timeline, params, EXACT))["white_advantage"]
+            module.gradient(timeline, params, module.fit(timeline, params, EXACT))[
+                "white_advantage"
+            ]
         )
     assert abs(slopes[0]) > 1e-5
     assert slopes[1] == pytest.approx(0, abs=1e-9)

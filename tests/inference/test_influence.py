@@ -55,7 +55,9 @@ def test_means_without_games_are_those_of_a_refit(rows, given, seed):
     timeline, run = run_of(rows=rows, **given)
     before = refitted(timeline, **given)
     influence = Influence(run)
-    games = np.sort(np.random.default_rng(seed).choice(timeline.n_games, 1 + 2 * seed, replace=False))
+    games = np.sort(
+        np.random.default_rng(seed).choice(timeline.n_games, 1 + 2 * seed, replace=False)
+    )
     supposed = influence.suppose(Supposition(games))
     mask = np.ones(timeline.n_games, np.bool_)
     mask[games] = False
@@ -84,8 +86,12 @@ def test_means_with_other_results_are_those_of_a_refit(seed):
         outcomes[game] = outcome
         exact = refitted(replace(timeline, outcome=outcomes), **GIVEN)
         supposed = influence.suppose(Supposition(np.array([game]), np.array([outcome], np.int8)))
-        assert_near(node_shifts(influence, timeline, supposed.total_shift), exact.mean - before.mean)
-        assert alone.changes[outcome] == pytest.approx(exact.mean[node] - before.mean[node], abs=2.0)
+        assert_near(
+            node_shifts(influence, timeline, supposed.total_shift), exact.mean - before.mean
+        )
+        assert alone.changes[outcome] == pytest.approx(
+            exact.mean[node] - before.mean[node], abs=2.0
+        )
 
 
 def test_a_long_match_is_left_out_at_once():
@@ -128,7 +134,9 @@ def test_other_models_are_refused():
 
 def test_margins_of_victory_are_refused(tmp_path):
     games = tmp_path / "games.csv"
-    games.write_text("date,home_team,away_team,home_score,away_score\n1900,Ann,Bob,3,0\n1901,Bob,Ann,1,1\n")
+    games.write_text(
+        "date,home_team,away_team,home_score,away_score\n1900,Ann,Bob,3,0\n1901,Bob,Ann,1,1\n"
+    )
     resolved = api.configure("ttt", ["data.margin=score", "model.margin_steps={2: 100}"])
     run = api.fit(games, resolved)
     with pytest.raises(ConfigError, match="not computed for margins of victory"):

@@ -79,8 +79,12 @@ def sampled(timeline, params, draws, samples=400_000):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("lapse", "beta"), [(0.1, 480.0), (0.3, 480.0), (0.02, 250.0), (0.2, 250.0)])
-@pytest.mark.parametrize("rows", [UPSETS, random_rows(0, 12, players=4, years=3)], ids=["upsets", "random"])
+@pytest.mark.parametrize(
+    ("lapse", "beta"), [(0.1, 480.0), (0.3, 480.0), (0.02, 250.0), (0.2, 250.0)]
+)
+@pytest.mark.parametrize(
+    "rows", [UPSETS, random_rows(0, 12, players=4, years=3)], ids=["upsets", "random"]
+)
 def test_few_games_agree_with_importance_sampling(rows, lapse, beta):
     """With little chance in a game, upsets make two peaks, which no Gaussian is: then sds are less exact."""
     params = {"lapse": lapse, "beta": beta, "draw_margin": 150.0}
@@ -97,7 +101,12 @@ def test_slopes_are_those_of_differences(colours):
     timeline = build_timeline(make_games(rows), colours=colours)
     params = ttt.Params(**PLAY | {"beta": 120.0, "white_advantage": 60.0, "lapse": 0.1})
     assert_slopes(
-        ttt, timeline, params, ("lapse", "beta", "tau", "draw_margin", "white_advantage"), JOINT, rel=2e-4
+        ttt,
+        timeline,
+        params,
+        ("lapse", "beta", "tau", "draw_margin", "white_advantage"),
+        JOINT,
+        rel=2e-4,
     )
 
 
@@ -138,12 +147,16 @@ def test_contradictory_games_stay_a_proper_gaussian():
     """Surprises of players of whom little else is known: their sites together would take all precision away."""
     rng = np.random.default_rng(17)
     rows = []
-    for year, first, second, _, weight in random_rows(17, 60, players=6, years=6, weights=(1.0, 1.0, 2.0)):
+    for year, first, second, _, weight in random_rows(
+        17, 60, players=6, years=6, weights=(1.0, 1.0, 2.0)
+    ):
         upset = rng.random() < 0.1
         stronger = 2 if (first < second) != upset else 0
         rows.append((year, first, second, stronger if rng.random() < 0.8 else 1, weight))
     for lapse in (0.05, 0.001):
-        _, fit = fit_rows(rows, solver=SolverConfig(posterior="joint", max_sweeps=60), lapse=lapse, beta=50.0)
+        _, fit = fit_rows(
+            rows, solver=SolverConfig(posterior="joint", max_sweeps=60), lapse=lapse, beta=50.0
+        )
         assert np.isfinite(fit.log_evidence)
         assert (fit.sd > 0.0).all()
 
@@ -193,21 +206,27 @@ def test_the_share_of_a_simulated_history_is_found_again(share):
 
 
 def test_few_games_say_that_they_are_few():
-    _, fit = fit_rows(UPSETS, solver=SolverConfig(), lapse="estimate", beta=250.0, draw_margin=150.0)
+    _, fit = fit_rows(
+        UPSETS, solver=SolverConfig(), lapse="estimate", beta=250.0, draw_margin=150.0
+    )
     note = next(note for note in fit.notes if "lapse" in note)
     assert "too few games to estimate lapse" in note
     assert f"+-{100 * LapsePrior().sd:.1f} % before any game" in note
 
 
 def test_no_lapse_is_said_to_be_preferred():
-    _, fit = fit_rows(random_rows(1, 40, 4), solver=SolverConfig(), lapse="estimate", draw_margin=150.0)
+    _, fit = fit_rows(
+        random_rows(1, 40, 4), solver=SolverConfig(), lapse="estimate", draw_margin=150.0
+    )
     assert fit.params["lapse"] == 0.0
     assert "lapse is 0: the evidence prefers that chance decides no games" in fit.notes
 
 
 def test_offsets_of_categories_refuse_it():
     offsets = {"rapid": {"sd": 100.0, "tau": 30.0}}
-    with pytest.raises(ConfigError, match="chance decides are not fitted with offsets of categories yet"):
+    with pytest.raises(
+        ConfigError, match="chance decides are not fitted with offsets of categories yet"
+    ):
         fit_rows(UPSETS, offsets=offsets, lapse=0.1)
 
 

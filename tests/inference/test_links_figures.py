@@ -69,7 +69,9 @@ def test_one_link_is_exact():
     mean, covariance = twin.gaussian()
     centre = weight @ y / weight.sum()
     assert row @ (mean - 1200.0) == pytest.approx(centre, abs=1e-6)
-    assert row @ covariance @ row == pytest.approx(weight @ (y - centre) ** 2 / weight.sum(), rel=1e-8)
+    assert row @ covariance @ row == pytest.approx(
+        weight @ (y - centre) ** 2 / weight.sum(), rel=1e-8
+    )
     assert twin.predictive()[0] == pytest.approx(math.log(weight.sum()), abs=1e-9)
 
 
@@ -88,7 +90,9 @@ def test_two_links_are_nearly_exact(outcomes):
     centre = rows @ mean + [link.offset for link in links]
     spread = rows @ covariance @ rows.T + np.diag([link.noise for link in links])
     exact = _rectangle(centre, spread, links)
-    assert JointTwin(mean, covariance, links).run().log_z() == pytest.approx(math.log(exact), abs=2e-3)
+    assert JointTwin(mean, covariance, links).run().log_z() == pytest.approx(
+        math.log(exact), abs=2e-3
+    )
 
 
 def _rectangle(centre, spread, links: list[Link]) -> float:

@@ -33,14 +33,18 @@ def with_people(
 @pytest.fixture(scope="module")
 def timeline() -> Timeline:
     timeline = build_timeline(make_games(random_rows(4, 80, 12, 6)))
-    federation = {player: ("GER", "SUI")[number % 2] for number, player in enumerate(timeline.players[:-2])}
+    federation = {
+        player: ("GER", "SUI")[number % 2] for number, player in enumerate(timeline.players[:-2])
+    }
     born = {player: str(1850 + 4 * number) for number, player in enumerate(timeline.players)}
     return with_people(timeline, federation, born)
 
 
 def test_groups_are_values_births_are_by_decade_and_the_unknown_have_none() -> None:
     timeline = build_timeline(make_games([(1900, "a", "b", 2), (1900, "c", "d", 2)]))
-    timeline = with_people(timeline, {"a": "SUI", "b": "GER", "c": ""}, {"a": "1879-12-31", "c": "1880"})
+    timeline = with_people(
+        timeline, {"a": "SUI", "b": "GER", "c": ""}, {"a": "1879-12-31", "c": "1880"}
+    )
     groups = PlayerGroups.of(timeline, ["federation", "born"])
     assert groups.values == ("GER", "SUI", "1870s", "1880s", "", "")
     assert groups.kind.tolist() == [0, 0, 1, 1, 2, 3]
@@ -69,7 +73,9 @@ def test_the_mixed_model_has_the_effects_and_the_likelihood_of_a_dense_gaussian(
 
     def likelihood(sds):
         covariance = member @ np.diag(sds[kind] ** 2) @ member.T + np.diag(noise**2)
-        return -0.5 * (np.linalg.slogdet(covariance)[1] + observed @ np.linalg.solve(covariance, observed))
+        return -0.5 * (
+            np.linalg.slogdet(covariance)[1] + observed @ np.linalg.solve(covariance, observed)
+        )
 
     prior = np.diag(found.sds[kind] ** 2)
     total = member @ prior @ member.T + np.diag(noise**2)

@@ -34,9 +34,13 @@ LEADS = st.lists(st.floats(-3000, 3000), min_size=1, max_size=5)
 def test_probabilities_are_those_of_the_plain_twin(leads, margin):
     """Rao and Kupper's, at the lead where the expected score is kept."""
     found = logistic_probabilities(np.array(leads), margin)
-    wanted = [[outcome_probability(lead, margin, outcome) for outcome in range(3)] for lead in leads]
+    wanted = [
+        [outcome_probability(lead, margin, outcome) for outcome in range(3)] for lead in leads
+    ]
     assert found == pytest.approx(np.array(wanted), abs=1e-9)
-    assert found @ [0, 0.5, 1] == pytest.approx(expit(np.array(leads) / ELO_SCALE), rel=1e-9, abs=1e-12)
+    assert found @ [0, 0.5, 1] == pytest.approx(
+        expit(np.array(leads) / ELO_SCALE), rel=1e-9, abs=1e-12
+    )
     assert found.min() >= 0
 
 
@@ -52,7 +56,9 @@ def test_equals_draw_as_often_as_asked(probability):
 
 
 def test_ratings_predict_the_score_they_expect_with_the_advantage_and_nothing_of_their_sds():
-    by_ratings = {name for name in registry.MODULES if registry.load(name).predict is predict_ratings}
+    by_ratings = {
+        name for name in registry.MODULES if registry.load(name).predict is predict_ratings
+    }
     assert by_ratings >= {"chessmetrics", "edo", "elo-historical"}
     white, black = (
         {"mean": np.array([mean] * 2), "sd": np.array([40.0, np.nan])} for mean in (2500.0, 2200.0)
@@ -90,7 +96,9 @@ def test_how_the_units_grow():
         step = 1e-3
         by_beta, by_margin = normal_unit_growth(300.0, margin)
         assert by_beta == pytest.approx(
-            math.log(normal_unit(300 + step, margin) / normal_unit(300 - step, margin)) / (2 * step), abs=1e-8
+            math.log(normal_unit(300 + step, margin) / normal_unit(300 - step, margin))
+            / (2 * step),
+            abs=1e-8,
         )
         ends = normal_unit(300.0, margin + step), normal_unit(300.0, abs(margin - step))
         assert by_margin == pytest.approx(math.log(ends[0] / ends[1]) / (2 * step), abs=1e-8)
@@ -103,11 +111,14 @@ def test_every_system_expects_76_percent_of_a_lead_of_200():
         _, fit = fit_rows(ROWS, name)
         further = {}
         if name == "ttt-d":
-            margin, _, _ = typical_margin(fit.params["draw_margin_mean"], fit.params["draw_margin_sd"])
+            margin, _, _ = typical_margin(
+                fit.params["draw_margin_mean"], fit.params["draw_margin_sd"]
+            )
             further = {"draw_margin": np.array([margin]), "draw_margin_sd": np.zeros(1)}
         lead = CLASS * fit.elo_unit
         strong, weak = (
-            {"mean": np.array([mean]), "sd": np.zeros(1), **further} for mean in (1200.0 + lead, 1200.0)
+            {"mean": np.array([mean]), "sd": np.zeros(1), **further}
+            for mean in (1200.0 + lead, 1200.0)
         )
         _, draw, win = module.predict(fit.params, strong, weak)[0]
         assert win + draw / 2 == pytest.approx(0.5 if name == "naive" else EXPECTED, abs=1e-6)
@@ -135,7 +146,9 @@ def test_equals_at_a_handicap_are_shown_as_far_apart(name):
         for year in range(20)
         for outcome in (0, 1, 2, 1, 2, 1, 0, 2, 1, 0) * 5
     ]
-    wide_prior = {"prior_sd": 2000.0} if "prior_sd" in registry.load(name).Params.model_fields else {}
+    wide_prior = (
+        {"prior_sd": 2000.0} if "prior_sd" in registry.load(name).Params.model_fields else {}
+    )
     wide = {"elo": {"k": 5.0}, "whr": {"virtual_draws": 0.01}, "glicko": {}, "glicko2": {}}
     timeline, fit = fit_rows(rows, name, SolverConfig(), **wide.get(name, wide_prior))
     last = np.flatnonzero(timeline.next < 0)

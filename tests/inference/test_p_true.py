@@ -124,7 +124,12 @@ def test_slopes_are_those_of_differences(colours):
     timeline = build_timeline(doubtful_games(rows, p_true), colours=colours)
     params = ttt.Params(**PLAY, white_advantage=60.0, lapse=0.05)
     assert_slopes(
-        ttt, timeline, params, ("lapse", "beta", "tau", "draw_margin", "white_advantage"), JOINT, rel=2e-4
+        ttt,
+        timeline,
+        params,
+        ("lapse", "beta", "tau", "draw_margin", "white_advantage"),
+        JOINT,
+        rel=2e-4,
     )
 
 
@@ -152,7 +157,13 @@ def test_games_in_slices_are_the_same(tmp_path):
     rows = random_rows(2, 60, players=6, years=6)
     p_true = np.random.default_rng(1).choice([1.0, 0.7], 60)
     games = doubtful_games(rows, p_true)
-    keys = {"beta": 480.0, "tau": 60.0, "draw_margin": 150.0, "posterior": "factorised", "tol": 1e-6}
+    keys = {
+        "beta": 480.0,
+        "tau": 60.0,
+        "draw_margin": 150.0,
+        "posterior": "factorised",
+        "tol": 1e-6,
+    }
     in_memory = api.fit(games, "ttt", **keys).skills()
     in_files = api.fit(games, "ttt", memory="1GB", scratch=str(tmp_path), **keys).skills()
     assert in_files["mean"].to_numpy() == pytest.approx(in_memory["mean"].to_numpy(), abs=1e-4)
@@ -213,4 +224,7 @@ def test_other_models_are_refused_or_say_so():
     games = doubtful_games(ROWS, P_TRUE)
     with pytest.raises(ConfigError, match="doubtful records"):
         api.fit(games, "ttt-d")
-    assert "p_true counts for ttt only: elo takes all records as right" in api.fit(games, "elo").meta.notes
+    assert (
+        "p_true counts for ttt only: elo takes all records as right"
+        in api.fit(games, "elo").meta.notes
+    )

@@ -64,13 +64,16 @@ def test_between_games_and_after_them_a_skill_is_what_a_node_there_would_have(mo
 @pytest.mark.parametrize(("period", "steps"), [("year", 1), ("month", 12)])
 def test_a_decline_ends(period, steps):
     rows = [(1000, "a", "b", 2), (1500, "a", "c", 1), (2000, "d", "a", 1)]
-    timeline, fit = fit_rows(rows, "ttt", period=period, decline=11.0, decline_after=15.0, prior_mean=1200.0)
+    timeline, fit = fit_rows(
+        rows, "ttt", period=period, decline=11.0, decline_after=15.0, prior_mean=1200.0
+    )
     assert fit.mean.min() > 1200.0 - DECLINE_YEARS * 11.0 - 400.0
     found = spans(timeline, fit, by_player(timeline))
     last = np.isnan(found["until"])
     ends = {name: column[last] for name, column in found.items()}
     far, farther = (
-        later_on(ends, "skill", np.full(last.sum(), years * steps), steps)[0] for years in (200, 900)
+        later_on(ends, "skill", np.full(last.sum(), years * steps), steps)[0]
+        for years in (200, 900)
     )
     assert far == pytest.approx(farther)
     assert far.min() >= ends["mean"].min() - DECLINE_YEARS * 11.0 - 1e-6
@@ -94,11 +97,16 @@ class Growth(RandomWalk):
 
     def steps(self):
         _, variance = super().steps()
-        return np.where(self._previous < 0, self._rise * self._since, self._growth * self._years), variance
+        return np.where(
+            self._previous < 0, self._rise * self._since, self._growth * self._years
+        ), variance
 
     def gradient(self, by_mean, by_variance):
         first = self._previous < 0
-        grown = {"growth": float(self._years @ by_mean), "rise": float(self._since[first] @ by_mean[first])}
+        grown = {
+            "growth": float(self._years @ by_mean),
+            "rise": float(self._since[first] @ by_mean[first]),
+        }
         return super().gradient(by_mean, by_variance) | grown
 
 
@@ -139,8 +147,14 @@ def timeline():
 def dense_prior(timeline, params):
     """Mean (nodes,) and covariance (nodes, nodes) of all skills, from the definition."""
     n, year = timeline.n_nodes, timeline.node_period
-    first = np.array([np.flatnonzero(timeline.node_player == timeline.node_player[i])[0] for i in range(n)])
-    mean = params.prior_mean + params.rise * (year[first] - year.min()) + params.growth * (year - year[first])
+    first = np.array(
+        [np.flatnonzero(timeline.node_player == timeline.node_player[i])[0] for i in range(n)]
+    )
+    mean = (
+        params.prior_mean
+        + params.rise * (year[first] - year.min())
+        + params.growth * (year - year[first])
+    )
     together = np.minimum(year[:, None], year[None]) - year[first]
     covariance = params.prior_sd**2 + params.tau**2 * together
     return mean, np.where(first[:, None] == first[None], covariance, 0.0)
@@ -171,10 +185,14 @@ def test_a_filter_takes_every_step_of_the_prior(timeline):
     first = previous < 0
     since, years = timeline.node_period - timeline.node_period.min(), timeline.gap_years
     newcomer = params.prior_mean + params.rise * since
-    assert chain.before_mean == pytest.approx(np.where(first, newcomer, chain.mean[previous] + 40.0 * years))
+    assert chain.before_mean == pytest.approx(
+        np.where(first, newcomer, chain.mean[previous] + 40.0 * years)
+    )
     known = np.where(first, 400.0**2, chain.sd[previous] ** 2 + 70.0**2 * years)
     assert chain.before_sd == pytest.approx(np.sqrt(known))
-    alone = build_timeline(make_games([(1900, "a", "b", 2), (1910, "a", "c", 2), (1912, "a", "b", 0)]))
+    alone = build_timeline(
+        make_games([(1900, "a", "b", 2), (1910, "a", "c", 2), (1912, "a", "b", 0)])
+    )
     fit = trueskill.fit(alone, params, EXACT)
     chain, ends = fit.chains["skill"], (alone.game_white, alone.game_black)
     sides = ({"mean": chain.before_mean[end], "sd": chain.before_sd[end]} for end in ends)
@@ -186,7 +204,8 @@ def test_a_filter_takes_every_step_of_the_prior(timeline):
 def test_whole_histories_grow_with_the_prior(timeline):
     """Of one player against nobody new the games say little: the most probable history rises by the growth."""
     steady, grown = (
-        whr.fit(timeline, HistoryParams(tau=1.0, growth=growth), EXACT).mean for growth in (0.0, 40.0)
+        whr.fit(timeline, HistoryParams(tau=1.0, growth=growth), EXACT).mean
+        for growth in (0.0, 40.0)
     )
     follows = timeline.previous >= 0
     rises = grown[follows] - grown[timeline.previous[follows]]

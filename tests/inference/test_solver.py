@@ -37,7 +37,9 @@ def test_plain_sweeps_go_on_while_they_still_change_less():
         return Sweep(next(changes))
 
     status, trace = iterate(
-        sweep, SolverConfig(posterior="factorised", accelerate=False, tol=100.0, max_sweeps=1_000), None
+        sweep,
+        SolverConfig(posterior="factorised", accelerate=False, tol=100.0, max_sweeps=1_000),
+        None,
     )
     assert status.converged
     assert len(trace) > 500
@@ -59,7 +61,11 @@ def test_evidence_hardly_depends_on_the_tolerance(data, model, posterior):
     timeline, module = build_timeline(make_games(rows)), registry.load(model)
     exact = SolverConfig(tol=1e-5, posterior=posterior)
     rough = rough_enough(SolverConfig(posterior=posterior))
-    for params in (module.Params(), module.Params(beta=250, tau=150), module.Params(beta=900, tau=25)):
+    for params in (
+        module.Params(),
+        module.Params(beta=250, tau=150),
+        module.Params(beta=900, tau=25),
+    ):
         fits = [module.fit(timeline, params, solver) for solver in (exact, rough)]
         assert rough.tol > fits[1].status.remaining_error > fits[0].status.remaining_error
         assert fits[1].log_evidence == pytest.approx(fits[0].log_evidence, abs=2e-5)

@@ -105,7 +105,9 @@ def random_rows(seed: int) -> tuple[list[tuple], list[str]]:
             white = " / ".join(f"{name}*{rng.choice([0.5, 1.0, 1.0]):g}" for name in chosen[:size])
             black = " / ".join(chosen[size : size + int(rng.integers(1, 3))])
             weight = float(rng.choice([1.0, 1.0, 2.0]))
-            new = [(year, white, black, int(rng.integers(3)), weight, float(rng.choice([0.0, 60.0])))]
+            new = [
+                (year, white, black, int(rng.integers(3)), weight, float(rng.choice([0.0, 60.0])))
+            ]
         rows += new
         categories += [category] * len(new)
     return rows, categories
@@ -147,7 +149,9 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
             if debut:
                 setting = params.offsets[name]
                 from_debut = [year for year in of_name if year >= min(debut)]
-                history.add_chain(f"{player} {name}", from_debut, setting["sd"], setting["tau"], 0.0)
+                history.add_chain(
+                    f"{player} {name}", from_debut, setting["sd"], setting["tau"], 0.0
+                )
 
     def terms(game: int, side: int) -> dict[int, float]:
         entries = {}
@@ -155,11 +159,15 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
         for node, share in sides[game][side].items():
             entries[history.number(name_of[node], label[node])] = share / total
             if category[game] in params.offsets:
-                entries[history.number(f"{name_of[node]} {category[game]}", label[node])] = share / total
+                entries[history.number(f"{name_of[node]} {category[game]}", label[node])] = (
+                    share / total
+                )
         return entries
 
     def noise(game: int, side: int) -> float:
-        return 1.0 if params.team == "mean" else sum(share**2 for share in sides[game][side].values())
+        return (
+            1.0 if params.team == "mean" else sum(share**2 for share in sides[game][side].values())
+        )
 
     races = np.zeros(timeline.n_games, int) if timeline.race is None else timeline.race
     performance: dict[tuple, int] = {}
@@ -172,9 +180,13 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
     for game in range(timeline.n_games):
         players = noise(game, 0) + noise(game, 1)
         margin = MARGIN * math.sqrt(players / 2.0)
-        low, high = [(-math.inf, -margin), (-margin, margin), (margin, math.inf)][timeline.outcome[game]]
+        low, high = [(-math.inf, -margin), (-margin, margin), (margin, math.inf)][
+            timeline.outcome[game]
+        ]
         if races[game]:
-            coefficients = {performance[races[game], *sides[game][side]]: 1.0 - 2.0 * side for side in (0, 1)}
+            coefficients = {
+                performance[races[game], *sides[game][side]]: 1.0 - 2.0 * side for side in (0, 1)
+            }
             link = Link(coefficients, low, high, 0.0)
         else:
             coefficients = dict(terms(game, 0))
@@ -182,7 +194,12 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
                 coefficients[variable] = coefficients.get(variable, 0.0) - coefficient
             offset = params.white_advantage + elo_unit * timeline.offset[game]
             link = Link(
-                coefficients, low, high, players * BETA**2, offset=offset, weight=timeline.weight[game]
+                coefficients,
+                low,
+                high,
+                players * BETA**2,
+                offset=offset,
+                weight=timeline.weight[game],
             )
         history.links.append(link)
     return history

@@ -23,7 +23,8 @@ def simulated(kind: str, seed: int, players: int = 100, years: int = 4):
     rows: list[tuple] = []
     for year in range(years):
         performed = {
-            name: skill[year, number] for number, name in enumerate(f"p{k:02d}" for k in range(players))
+            name: skill[year, number]
+            for number, name in enumerate(f"p{k:02d}" for k in range(players))
         }
         names = list(performed)
         for number in range(250):
@@ -57,7 +58,12 @@ def test_skills_are_recovered_with_the_right_sds(kind: str) -> None:
         rows, skill = simulated(kind, seed)
         timeline = build_timeline(games_of_sides(rows), "year", "known")
         params = ttt.Params(
-            prior_mean=1200.0, prior_sd=400.0, beta=BETA, tau=TAU, draw_margin=margin, white_advantage=0.0
+            prior_mean=1200.0,
+            prior_sd=400.0,
+            beta=BETA,
+            tau=TAU,
+            draw_margin=margin,
+            white_advantage=0.0,
         )
         fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"))
         assert fit.posterior == "joint"

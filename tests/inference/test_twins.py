@@ -11,7 +11,13 @@ from ttt_cli.timeline import build_timeline
 
 JOINT = SolverConfig(tol=1e-8, posterior="joint")
 PLAY = {"beta": 300.0, "tau": 80.0, "draw_margin": 150.0}
-OWN = {"beta": 300.0, "tau": 80.0, "draw_margin_mean": 150.0, "draw_margin_sd": 60.0, "draw_margin_tau": 20.0}
+OWN = {
+    "beta": 300.0,
+    "tau": 80.0,
+    "draw_margin_mean": 150.0,
+    "draw_margin_sd": 60.0,
+    "draw_margin_tau": 20.0,
+}
 NEWCOMERS = CAREER | {"prior_mean_drift": 40.0}
 MANY_ODDS = tuple(np.linspace(-200.0, 300.0, 41))
 ODDS = (100.0, 0.0, -250.0, 100.0, -100.0)
@@ -37,7 +43,9 @@ def drawn_more(seed, games=40, years=6):
         i, j = rng.choice(5, 2, replace=False)
         year = int(rng.integers(0, years))
         outcome = 1 if rng.random() < 0.1 + 0.12 * year else 2 * int(rng.integers(0, 2))
-        rows += [(1900 + year + 2 * (year > 2), "abcde"[i], "abcde"[j], outcome)] * int(rng.integers(1, 3))
+        rows += [(1900 + year + 2 * (year > 2), "abcde"[i], "abcde"[j], outcome)] * int(
+            rng.integers(1, 3)
+        )
     return rows
 
 
@@ -111,9 +119,17 @@ JOINTLY = {
     "ttt-d apart": ("ttt-d", APART, {"white_advantage": 35.0}),
     **{f"ttt-d few {seed}": ("ttt-d", few(seed), {"white_advantage": 35.0}) for seed in (2, 4, 6)},
     "ttt-d with careers": ("ttt-d", random_rows(4, 7, years=11), CAREER),
-    "ttt-d with careers without drift": ("ttt-d", random_rows(4, 7, years=11), CAREER | {"tau": 0.0}),
+    "ttt-d with careers without drift": (
+        "ttt-d",
+        random_rows(4, 7, years=11),
+        CAREER | {"tau": 0.0},
+    ),
     "ttt-d of newcomers": ("ttt-d", DEBUTS, NEWCOMERS),
-    "ttt-d of newcomers and margins by year": ("ttt-d", DEBUTS[:6], NEWCOMERS | {"draw_margin_drift": 0.5}),
+    "ttt-d of newcomers and margins by year": (
+        "ttt-d",
+        DEBUTS[:6],
+        NEWCOMERS | {"draw_margin_drift": 0.5},
+    ),
 }
 NIGHTLY = {
     "ttt again", "wide unknown colours", "margins by strength", "ttt-d of steady margins",
@@ -138,7 +154,11 @@ def each_of(cases):
             *case,
             *("known", "year")[len(case) - 3 :],
             id=name,
-            marks=[] if name in QUICK else pytest.mark.large if name in NIGHTLY else pytest.mark.slow,
+            marks=[]
+            if name in QUICK
+            else pytest.mark.large
+            if name in NIGHTLY
+            else pytest.mark.slow,
         )
         for name, case in cases.items()
     ]

@@ -65,7 +65,9 @@ def test_without_margins_of_victory_nothing_changes():
     plain = random_rows(1, 30)
     _, expected = fit_rows(plain, **PLAY)
     _, unused = fit_rows(with_margins(plain, unknown=0.0), **PLAY)
-    _, weighted = fit_rows(given(plain, weights=(1.0, 3.0), offsets=(0.0, 80.0), neutral=(2,)), **PLAY)
+    _, weighted = fit_rows(
+        given(plain, weights=(1.0, 3.0), offsets=(0.0, 80.0), neutral=(2,)), **PLAY
+    )
     assert np.array_equal(unused.mean, weighted.mean)
     assert unused.log_evidence == weighted.log_evidence
     timeline = build_timeline(make_games(plain))
@@ -92,7 +94,9 @@ def test_the_probabilities_of_all_results_of_a_game_sum_to_one():
     for outcome, margins in ((2, (1, 2, 3, 5)), (0, (1, 2, 3, 5)), (1, (0,))):
         for margin in margins:
             rows = [(1900, "a", "b", outcome, 1.0, 0.0, False, float(margin))]
-            timeline = replace(build_timeline(make_games(rows)), victory_margin=np.array([float(margin)]))
+            timeline = replace(
+                build_timeline(make_games(rows)), victory_margin=np.array([float(margin)])
+            )
             params = ttt.Params(**PLAY, white_advantage=50.0, margin_steps=STEPS)
             evidences.append(ttt.fit(timeline, params, JOINT).log_evidence)
     assert np.exp(evidences).sum() == pytest.approx(1.0, abs=1e-9)
@@ -112,7 +116,9 @@ def simulated(seed, games=1500, players=12, steps=(150.0, 100.0)):
         i, j = rng.choice(players, 2, replace=False)
         d = skill[i] - skill[j] + rng.normal(0.0, 300.0 * math.sqrt(2.0))
         margin = float((abs(d) > ends).sum())
-        rows.append((1900, f"p{i}", f"p{j}", 1 + int(np.sign(d)) * (margin > 0), 1.0, 0.0, False, margin))
+        rows.append(
+            (1900, f"p{i}", f"p{j}", 1 + int(np.sign(d)) * (margin > 0), 1.0, 0.0, False, margin)
+        )
     return rows
 
 
@@ -148,7 +154,9 @@ def test_slices_of_time_have_the_same_fit():
     whole = ttt.fit(timeline, params, EXACT)
     apart = ttt.fit(timeline, params, EXACT, placement=Apart([0, 3, 6, 9]))
     error = whole.standard_errors["margin_steps.3"]
-    assert apart.params["margin_steps.3"] == pytest.approx(whole.params["margin_steps.3"], abs=0.01 * error)
+    assert apart.params["margin_steps.3"] == pytest.approx(
+        whole.params["margin_steps.3"], abs=0.01 * error
+    )
     fixed = params.model_copy(update={"margin_steps": STEPS})
     whole = ttt.fit(timeline, fixed, EXACT)
     apart = ttt.fit(timeline, fixed, EXACT, placement=Apart([0, 3, 6, 9]))

@@ -16,7 +16,9 @@ def test_a_walk_is_smoothed_as_by_dense_matrices(drift):
     assert variances == pytest.approx([1.0, *(drift**2 * gap for gap in np.diff(years).tolist())])
     information = rng.gamma(0.5, 10.0, 30) * (rng.random(30) < 0.7)
     weighted = information * rng.normal(0.0, 2.0, 30)
-    root = np.tril(np.ones((30, 30))) * np.sqrt(variances)  # the walk is root @ u, u standard normal
+    root = np.tril(np.ones((30, 30))) * np.sqrt(
+        variances
+    )  # the walk is root @ u, u standard normal
     covariance_of_u = np.linalg.inv(np.eye(30) + root.T @ np.diag(information) @ root)
     mean_of_u = covariance_of_u @ root.T @ weighted
     walk = smooth_walk(variances, information, weighted)

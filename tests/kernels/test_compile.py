@@ -186,7 +186,9 @@ def test_the_folder_for_temporary_files_where_there_is_no_home(
 
 
 @pytest.mark.parametrize(("at", "mode"), [("k", 0o777), ("k", 0o770), ("k", 0o1777), (".", 0o777)])
-def test_a_folder_that_others_may_change_is_left_alone(places: dict[str, Path], at: str, mode: int) -> None:
+def test_a_folder_that_others_may_change_is_left_alone(
+    places: dict[str, Path], at: str, mode: int
+) -> None:
     places["home"].touch()
     (places["own"] / "k").mkdir(parents=True)
     (places["own"] / at).chmod(mode)
@@ -205,7 +207,11 @@ def test_what_somebody_else_made_is_left_alone(
 
     def as_of_another(path: Path) -> os.stat_result:
         result = found(path)
-        return os.stat_result((*result[:4], me + 1, *result[5:])) if path in (kept, places["own"]) else result
+        return (
+            os.stat_result((*result[:4], me + 1, *result[5:]))
+            if path in (kept, places["own"])
+            else result
+        )
 
     monkeypatch.setattr(Path, "lstat", as_of_another)
     assert cache_folder("k") == ""

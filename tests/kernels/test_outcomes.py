@@ -64,7 +64,9 @@ def test_win(x):
 @example(0.3, 0.3)
 @example(0.0099, 1.0)
 def test_draw(t, margin):
-    mean, lost, log_mass = exact(mpmath.mpf(t) - mpmath.mpf(margin), mpmath.mpf(t) + mpmath.mpf(margin))
+    mean, lost, log_mass = exact(
+        mpmath.mpf(t) - mpmath.mpf(margin), mpmath.mpf(t) + mpmath.mpf(margin)
+    )
     v, w = draw_moments(t, margin)
     assert v == pytest.approx(-float(mean), rel=1e-11, abs=1e-11)
     assert w == pytest.approx(float(lost), abs=2e-11)
@@ -103,7 +105,11 @@ def test_a_loss_is_a_win_seen_from_the_other_side(t, margin):
 
 @given(st.floats(0.0, 100.0))
 def test_mills_ratio_keeps_fourteen_digits(z):
-    exact = mpmath.sqrt(mpmath.pi / 2) * mpmath.erfc(z / mpmath.sqrt(2)) * mpmath.exp(mpmath.mpf(z) ** 2 / 2)
+    exact = (
+        mpmath.sqrt(mpmath.pi / 2)
+        * mpmath.erfc(z / mpmath.sqrt(2))
+        * mpmath.exp(mpmath.mpf(z) ** 2 / 2)
+    )
     assert mills(z) == pytest.approx(float(exact), rel=1e-14)
 
 
@@ -139,7 +145,9 @@ def test_interval(t, low, width):
     assert log_p == pytest.approx(float(log_mass), rel=1e-12, abs=1e-11 + rounded)
     by_low, by_high = interval_slopes(t, low, high, v)
     at_high = density(above) / mpmath.exp(log_mass) if above < math.inf else 0.0
-    assert by_low == pytest.approx(-float(density(below) / mpmath.exp(log_mass)), rel=1e-9 + rounded)
+    assert by_low == pytest.approx(
+        -float(density(below) / mpmath.exp(log_mass)), rel=1e-9 + rounded
+    )
     assert by_high == pytest.approx(float(at_high), rel=1e-9 + rounded, abs=1e-300)
     # the mirror image
     v_back, w_back, left_back = interval_moments(-t, -high, -low)

@@ -51,7 +51,10 @@ def test_few_are_left_to_the_first_call(empty: Path) -> None:
 
 def test_every_kernel_is_there_once() -> None:
     found = [
-        (module, name) for chain in warm.every_kernel() for module, names in chain.items() for name in names
+        (module, name)
+        for chain in warm.every_kernel()
+        for module, names in chain.items()
+        for name in names
     ]
     assert len(found) == len(set(found)) > 70
     assert ("ep.ttt", "sweep") in found
@@ -60,7 +63,9 @@ def test_every_kernel_is_there_once() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_compiled_for_a_default_fit_is_what_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_compiled_for_a_default_fit_is_what_it_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The sample, in two slices, from the file to the run."""
     called: set[tuple[str, str]] = set()
     before: Callable[..., Any] = compiling.Kernel.__call__
@@ -71,7 +76,12 @@ def test_what_is_compiled_for_a_default_fit_is_what_it_calls(monkeypatch: pytest
 
     monkeypatch.setattr(compiling.Kernel, "__call__", call)
     fit(str(ROOT / "sample_pgn" / "classics.pgn"), threads=2)
-    wanted = {(module, name) for chain in warm.DEFAULT for module, names in chain.items() for name in names}
+    wanted = {
+        (module, name)
+        for chain in warm.DEFAULT
+        for module, names in chain.items()
+        for name in names
+    }
     assert called == wanted
 
 
@@ -88,5 +98,7 @@ with listening(print):
             for kernel in _kernels(module).values():
                 kernel.compile()
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout == ""

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX"),
+]
 
 
 def test_each_worker_has_its_own_share_of_the_machine(client: Client) -> None:
     sessions = client.run(os.getsid, 0)
-    assert len({*sessions.values(), client.run_on_scheduler(os.getsid, 0), os.getsid(0)}) == 2 + len(sessions)
+    assert len(
+        {*sessions.values(), client.run_on_scheduler(os.getsid, 0), os.getsid(0)}
+    ) == 2 + len(sessions)
     assert set(client.run(os.environ.get, "OPENBLAS_NUM_THREADS").values()) == {"1"}
 
 
@@ -38,8 +43,12 @@ class Unsendable:
         return lambda: item
 
 
-@pytest.mark.parametrize(("worker", "why"), [(Unreadable(), "invalid literal"), (Unsendable(), "lambda")])
-def test_a_worker_that_cannot_do_the_work_says_what_it_needs(client: Client, worker: Any, why: str) -> None:
+@pytest.mark.parametrize(
+    ("worker", "why"), [(Unreadable(), "invalid literal"), (Unsendable(), "lambda")]
+)
+def test_a_worker_that_cannot_do_the_work_says_what_it_needs(
+    client: Client, worker: Any, why: str
+) -> None:
     with pytest.raises(SetupError, match=f"cannot do the work: .*{why}") as caught:
         list(run_chains(worker, [[1], [2]], partial(work_on, client)))
     assert "same ttt" in (caught.value.hint or "")
@@ -65,7 +74,9 @@ class Dying:
         return item, past
 
 
-def test_what_is_lost_with_a_worker_is_done_again_to_the_same_result(client: Client, tmp_path: Path) -> None:
+def test_what_is_lost_with_a_worker_is_done_again_to_the_same_result(
+    client: Client, tmp_path: Path
+) -> None:
     chains = [[1, 2, 3], [4, 5, 6], [7, 8], [9]]
     found = list(run_chains(Dying(tmp_path, [2, 6, 7]), chains, partial(work_on, client)))
     assert sorted(found) == [(i, chain[:at]) for chain in chains for at, i in enumerate(chain)]
@@ -79,7 +90,10 @@ def test_an_item_that_ends_one_worker_after_the_other_is_given_up(
     lost: list[tuple[int, Exception]] = []
     dying = Dying(tmp_path, [2], 100)
     results = run_chains(
-        dying, [[1, 2, 3], [4, 5]], partial(work_on, client), on_lost=lambda *what: lost.append(what)
+        dying,
+        [[1, 2, 3], [4, 5]],
+        partial(work_on, client),
+        on_lost=lambda *what: lost.append(what),
     )
     found = sorted(item for item, _ in results)
     assert found == [1, 4, 5], lost
@@ -123,7 +137,11 @@ def test_a_worker_that_joins_is_used(tmp_path: Path) -> None:
         found = [next(results)]
         options = f"-m dask worker {alone.scheduler.address} --nthreads 1 --no-nanny --no-dashboard"
         command = [sys.executable, *options.split()]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "DASK_TEMPORARY_DIRECTORY": str(tmp_path),
+        }
         with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as joined:
             assert sorted([*found, *results]) == ["await a", "await b", "make a", "make b"]
             joined.kill()
@@ -134,11 +152,15 @@ def test_a_worker_that_joins_is_used(tmp_path: Path) -> None:
     [(None, 2, None, 4), (None, 2, 2, 1), ("local:4", 9, None, 2), ("local:1", 9, 2, 2), ("a:1", 9, None, 1),
      ("a:1", 9, 6, 6)],
 )  # fmt: skip
-def test_threads_are_shared_out(where: str | None, jobs: int, threads: int | None, each: int) -> None:
+def test_threads_are_shared_out(
+    where: str | None, jobs: int, threads: int | None, each: int
+) -> None:
     assert threads_each(where, jobs, threads, 8) == each
 
 
-def test_a_scheduler_that_is_lost_is_an_error_after_the_results_that_were_there(tmp_path: Path) -> None:
+def test_a_scheduler_that_is_lost_is_an_error_after_the_results_that_were_there(
+    tmp_path: Path,
+) -> None:
     with cluster_client("local:1") as alone:
         results = run_chains(Waiting(tmp_path), [["make a", "await b"]], partial(work_on, alone))
         assert next(results) == "make a"

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 
 
-@each("where", ["local:2", "host:8786", "tcp://10.0.0.1:8786", "tls://[::1]:8786", "/shared/scheduler.json"])
+@each(
+    "where",
+    ["local:2", "host:8786", "tcp://10.0.0.1:8786", "tls://[::1]:8786", "/shared/scheduler.json"],
+)
 def test_places(where: str) -> None:
     assert check_address(where) == where
     assert configure(cluster=where).config.solver.cluster == where
@@ -43,7 +46,9 @@ def test_what_is_no_place_is_refused_wherever_it_stands(where: str) -> None:
     assert "TTT_CLUSTER" in (caught.value.hint or "")
 
 
-def test_the_environment_says_where_when_the_config_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_says_where_when_the_config_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("TTT_CLUSTER", raising=False)
     assert cluster_asked(None) is None
     monkeypatch.setenv("TTT_CLUSTER", "local:3")
@@ -75,24 +80,37 @@ def test_without_dask_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.slow
 def test_nothing_of_dask_is_imported_before_a_cluster_is_asked_for() -> None:
     modules = "ttt_cli.api, ttt_cli.parallel.cluster, ttt_cli.evaluate.grid"
-    script = f"import sys, {modules}; print([n for n in sys.modules if n in ('dask', 'distributed')])"
+    script = (
+        f"import sys, {modules}; print([n for n in sys.modules if n in ('dask', 'distributed')])"
+    )
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
 
 
 @pytest.mark.slow
 def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.parallel.cluster.CONNECTED", 0.1)
-    with pytest.raises(SetupError, match="no Dask scheduler answers"), cluster_client("127.0.0.1:9"):
+    with (
+        pytest.raises(SetupError, match="no Dask scheduler answers"),
+        cluster_client("127.0.0.1:9"),
+    ):
         pass
-    with pytest.raises(SetupError, match="there is no"), cluster_client(str(tmp_path / "none.json")):
+    with (
+        pytest.raises(SetupError, match="there is no"),
+        cluster_client(str(tmp_path / "none.json")),
+    ):
         pass
-    with pytest.raises(SetupError, match="asks for certificates"), cluster_client("tls://127.0.0.1:9"):
+    with (
+        pytest.raises(SetupError, match="asks for certificates"),
+        cluster_client("tls://127.0.0.1:9"),
+    ):
         pass
 
 
 @pytest.mark.slow
 def test_a_local_cluster_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.parallel.cluster._SCHEDULER_PROGRAM", "raise RuntimeError('no room')")
+    monkeypatch.setattr(
+        "ttt_cli.parallel.cluster._SCHEDULER_PROGRAM", "raise RuntimeError('no room')"
+    )
     with pytest.raises(SetupError, match="did not start") as caught, cluster_client("local:1"):
         pass
     assert caught.value.hint == "RuntimeError: no room"

@@ -32,7 +32,10 @@ from ttt_cli.timeline import build_timeline
 if TYPE_CHECKING:
     from distributed import Client
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX"),
+]
 
 MOST = 2
 
@@ -58,7 +61,10 @@ class Mortal:
 
     def _come_to(self, what: str) -> None:
         (self.marks / f"{what} {uuid4()}").touch()
-        if len(list(self.marks.glob(f"{what}*"))) % self.every[what] == 0 and killed(self.marks) < MOST:
+        if (
+            len(list(self.marks.glob(f"{what}*"))) % self.every[what] == 0
+            and killed(self.marks) < MOST
+        ):
             (self.marks / f"killed {uuid4()}").touch()
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -32,7 +32,9 @@ everywhere = pytest.mark.parametrize(
 def jobs(request: pytest.FixtureRequest) -> int | Engine:
     """A number of processes, or those of the cluster."""
     return (
-        partial(work_on, request.getfixturevalue("client")) if request.param == "cluster" else request.param
+        partial(work_on, request.getfixturevalue("client"))
+        if request.param == "cluster"
+        else request.param
     )
 
 
@@ -116,10 +118,14 @@ def test_it_is_the_same_everywhere_and_chains_are_shared(jobs: int | Engine) -> 
 
 
 @everywhere
-def test_an_error_arrives_as_it_was_and_costs_the_rest_of_its_chain_only(jobs: int | Engine) -> None:
+def test_an_error_arrives_as_it_was_and_costs_the_rest_of_its_chain_only(
+    jobs: int | Engine,
+) -> None:
     lost: list[tuple[str, Exception]] = []
     chains = [["a", "refuse", "b"], ["c", "d"], ["odd"], ["e", "f"]]
-    results = run_chains(Obeying(), chains, jobs, on_lost=lambda item, error: lost.append((item, error)))
+    results = run_chains(
+        Obeying(), chains, jobs, on_lost=lambda item, error: lost.append((item, error))
+    )
     assert sorted(results) == ["a", "c", "d", "e", "f"]
     errors = dict(lost)
     refused, odd = errors["refuse"], errors["odd"]
@@ -133,7 +139,9 @@ def test_an_error_arrives_as_it_was_and_costs_the_rest_of_its_chain_only(jobs: i
 @everywhere
 def test_steps_report_before_they_are_done(jobs: int | Engine) -> None:
     heard: list[tuple[int, str]] = []
-    results = run_chains(Reporting(), [[1, 2], [3]], jobs, on_report=lambda *reported: heard.append(reported))
+    results = run_chains(
+        Reporting(), [[1, 2], [3]], jobs, on_report=lambda *reported: heard.append(reported)
+    )
     for result in results:
         assert [message for item, message in heard if item == result] == ["half", "nearly"]
     assert sorted(item for item, _ in heard) == [1, 1, 2, 2, 3, 3]
@@ -145,7 +153,9 @@ def test_steps_report_before_they_are_done(jobs: int | Engine) -> None:
 def test_another_process_takes_the_place_of_one_that_dies(order: str, how: str) -> None:
     lost: list[tuple[str, Any]] = []
     chains = [[order, "x"], ["a", order, "x"], ["b", "c"], ["d"], [order]]
-    results = run_chains(Obeying(), chains, 2, on_lost=lambda item, error: lost.append((item, error)))
+    results = run_chains(
+        Obeying(), chains, 2, on_lost=lambda item, error: lost.append((item, error))
+    )
     assert sorted(results) == ["a", "b", "c", "d"]
     assert [item for item, _ in lost] == [order] * 3
     assert all(how in str(error) and "memory" in error.hint for _, error in lost)

@@ -73,7 +73,11 @@ def errors_and_estimates(model, rows, given):
     def note(*_):
         beliefs.append(marginals(inference.slice_state).ravel())
 
-    pace = {"least_rate": ttt_d.RATES.least, "settling": ttt_d.RATES.settling} if model is ttt_d else {}
+    pace = (
+        {"least_rate": ttt_d.RATES.least, "settling": ttt_d.RATES.settling}
+        if model is ttt_d
+        else {}
+    )
     status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)
     if not status.converged:
         return []
@@ -100,7 +104,9 @@ def test_estimates_are_not_below_the_true_error(model, seeds):
         except ConfigError:  # nothing but draws, which gives no margin
             continue
         histories += bool(found)
-        low += [(seed, error / estimate) for error, estimate in found if error > max(estimate, UNSEEN)]
+        low += [
+            (seed, error / estimate) for error, estimate in found if error > max(estimate, UNSEEN)
+        ]
     assert histories > 0.75 * seeds
     assert not low
 
@@ -108,7 +114,11 @@ def test_estimates_are_not_below_the_true_error(model, seeds):
 @pytest.mark.parametrize("results", [(200, 50, 50), (150, 150, 0), (250, 50, 0), (100, 150, 50)])
 def test_a_long_match_with_wide_margins_is_not_said_to_have_settled_early(results):
     """Equal games that share a site agree with themselves slowly, where margins may be anything."""
-    rows = [(1900, "a", "b", outcome, float(n)) for outcome, n in zip((2, 1, 0), results, strict=True) if n]
+    rows = [
+        (1900, "a", "b", outcome, float(n))
+        for outcome, n in zip((2, 1, 0), results, strict=True)
+        if n
+    ]
     given = {"beta": 150, "tau": 10, "draw_margin_mean": 50, "draw_margin_sd": 200}
     found = errors_and_estimates(ttt_d, rows, given)
     assert found
@@ -129,7 +139,9 @@ def test_estimates_of_joint_fits_are_not_below_the_true_error(model):
         joint = JointInference(inference, shape_of(inference))
         beliefs = []
         status, trace = joint.solve(
-            SolverConfig(tol=1e-9, max_sweeps=400), lambda *_, to=beliefs, of=joint: to.append(of.beliefs), ()
+            SolverConfig(tol=1e-9, max_sweeps=400),
+            lambda *_, to=beliefs, of=joint: to.append(of.beliefs),
+            (),
         )
         assert status.converged, seed
         for at, (_, estimate) in zip(beliefs, trace, strict=True):

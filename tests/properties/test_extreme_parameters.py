@@ -29,7 +29,10 @@ def random_rows(rng: random.Random) -> list[tuple]:
     names = [f"p{i}" for i in range(rng.choice([2, 2, 3, 5, 9]))]
     years = sorted(rng.sample(range(1800, 2000), rng.choice([1, 1, 2, 3, 6])))
     outcomes = rng.choice([(0, 1, 2), (0, 1, 2), (2,), (1,)])
-    weights, odds = rng.choice([(1,), (1, 0.1, 300, 5000)]), rng.choice([(0,), (0, 219, -500, 1008)])
+    weights, odds = (
+        rng.choice([(1,), (1, 0.1, 300, 5000)]),
+        rng.choice([(0,), (0, 219, -500, 1008)]),
+    )
     return [
         (rng.choice(years), *rng.sample(names, 2), rng.choice(outcomes), float(rng.choice(weights)),
          float(rng.choice(odds)))
@@ -43,7 +46,11 @@ def random_params(rng: random.Random, module):
     for name, default in params:
         if rng.random() < 0.5 or isinstance(default, bool) or default is None:
             continue
-        value = rng.choice(wilder.get(name, [0.0, 1.0])) if rng.random() < 0.3 or name in wilder else default
+        value = (
+            rng.choice(wilder.get(name, [0.0, 1.0]))
+            if rng.random() < 0.3 or name in wilder
+            else default
+        )
         if isinstance(default, float) and name not in wilder:
             value = rng.choice([0.0, default * 10 ** rng.uniform(-1.5, 1.5)])
         try:
@@ -68,7 +75,9 @@ def unfinished(name: str, module, timeline, params, fit) -> list[str]:
     ends = {}
     for chain, own in fit.chains.items():
         ends |= (
-            {"mean": own.mean, "sd": own.sd} if chain == "skill" else {chain: own.mean, f"{chain}_sd": own.sd}
+            {"mean": own.mean, "sd": own.sd}
+            if chain == "skill"
+            else {chain: own.mean, f"{chain}_sd": own.sd}
         )
     chances = module.predict(fit.params, ends, {key: column[::-1] for key, column in ends.items()})
     if not (chances > -1e-12).all() or not np.allclose(chances.sum(axis=1), 1.0):
@@ -101,9 +110,15 @@ def test_there_are_numbers_or_an_error_that_says_why(name, seeds):
 def test_an_advantage_of_which_the_games_say_nothing_is_the_best_that_was_tried():
     """Where everything must be a draw the evidence is the same at all advantages, as far as doubles tell."""
     timeline = build_timeline(make_games([(1850, "a", "b", 1), (1850, "b", "a", 1)]))
-    for name, margin in (("ttt", "draw_margin"), ("trueskill", "draw_margin"), ("ttt-d", "draw_margin_mean")):
+    for name, margin in (
+        ("ttt", "draw_margin"),
+        ("trueskill", "draw_margin"),
+        ("ttt-d", "draw_margin_mean"),
+    ):
         module = registry.load(name)
-        params = module.Params(**{margin: 7000.0}, prior_sd=10.0, beta=45.0, white_advantage="estimate")
+        params = module.Params(
+            **{margin: 7000.0}, prior_sd=10.0, beta=45.0, white_advantage="estimate"
+        )
         fit = module.fit(timeline, params, SolverConfig())
         assert fit.log_evidence == pytest.approx(0.0, abs=1e-6)
         assert math.isfinite(fit.params["white_advantage"])

@@ -20,9 +20,7 @@ FILTERS = [
     ("naive", {}),
     ("weighted-ep", {}),
 ]
-SPREAD = (
-    2_500.0  # points for each player, of ratings around their prior mean; a match of 10,000 wins takes 2,000
-)
+SPREAD = 2_500.0  # points for each player, of ratings around their prior mean; a match of 10,000 wins takes 2,000
 COST = 15.0  # nats a game
 
 
@@ -71,4 +69,6 @@ def test_no_filter_runs_away(system, params, name):
     assert np.abs(fit.mean - prior_mean).max() < SPREAD * len(players)
     assert -COST < fit.log_evidence / sum(row[4] for row in rows) < 0.0
     if system.startswith("glicko"):
-        assert (fit.sd <= 2**0.5 * fit.params["prior_sd"]).all()  # before the period and in it a newcomer's
+        assert (
+            fit.sd <= 2**0.5 * fit.params["prior_sd"]
+        ).all()  # before the period and in it a newcomer's

@@ -31,7 +31,11 @@ SYSTEMS = {
     },
 }  # fmt: skip
 ORDERED = ("elo", "spinrad", "trueskill")  # take games one after the other
-BY_PERIOD = (*PERIODS, "elo by period", "weighted-ep")  # filters that predict all games of a period at once
+BY_PERIOD = (
+    *PERIODS,
+    "elo by period",
+    "weighted-ep",
+)  # filters that predict all games of a period at once
 LEVELLED = sorted({*SYSTEMS} - {"chessmetrics", "edo"})
 SOLVER = SolverConfig(tol=1e-7)
 ADVANTAGE = {"white_advantage": 90.0}
@@ -67,8 +71,12 @@ def assert_same(one, other):
 @few
 @given(games)
 def test_colours_change_places_with_their_advantage(system, rows):
-    turned = [(y, black, white, 2 - outcome, w, -lead) for y, white, black, outcome, w, lead in rows]
-    assert_same(beliefs(rows, system, white_advantage=40), beliefs(turned, system, white_advantage=-40))
+    turned = [
+        (y, black, white, 2 - outcome, w, -lead) for y, white, black, outcome, w, lead in rows
+    ]
+    assert_same(
+        beliefs(rows, system, white_advantage=40), beliefs(turned, system, white_advantage=-40)
+    )
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -98,7 +106,9 @@ def test_a_weight_is_so_many_equal_games(system, rows):
 @few
 @given(games)
 def test_the_mean_of_the_prior_moves_all(system, rows):
-    (one, evidence), (other, moved) = (beliefs(rows, system, prior_mean=mean) for mean in (1500, 2500))
+    (one, evidence), (other, moved) = (
+        beliefs(rows, system, prior_mean=mean) for mean in (1500, 2500)
+    )
     for key, (mean, sd, *_) in one.items():
         assert other[key][:2] == pytest.approx((mean + 1000, sd), abs=1e-5)
     assert moved == pytest.approx(evidence, abs=1e-7)
@@ -146,7 +156,9 @@ def test_unknown_colours_leave_white_s_advantage_out(model):
 def at_home_and_elsewhere(seed):
     """Some of the games at odds, some on neutral ground."""
     rows = random_rows(seed, 40, odds=(0.0, 0.0, 120.0))
-    return [(1900 + number // 10, *row[1:], number % 5 in (1, 3)) for number, row in enumerate(rows)]
+    return [
+        (1900 + number // 10, *row[1:], number % 5 in (1, 3)) for number, row in enumerate(rows)
+    ]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -165,7 +177,10 @@ def test_a_neutral_game_is_one_in_which_the_advantage_is_given_back(system):
 def test_among_unknown_colours_neutral_games_have_no_advantage_either(system):
     """Of two groups that never meet the evidence is that of each."""
     rows = [row[:6] for row in at_home_and_elsewhere(6)]
-    neutral = [(year, a.upper(), b.upper(), *rest, True) for year, a, b, *rest, _ in at_home_and_elsewhere(7)]
+    neutral = [
+        (year, a.upper(), b.upper(), *rest, True)
+        for year, a, b, *rest, _ in at_home_and_elsewhere(7)
+    ]
     one, other, both = (
         fitted(them, system, "unknown", **ADVANTAGE)[1].log_evidence
         for them in (rows, neutral, rows + neutral)
@@ -175,7 +190,9 @@ def test_among_unknown_colours_neutral_games_have_no_advantage_either(system):
     assert other == pytest.approx(level, abs=1e-6)
 
 
-@pytest.mark.parametrize("system", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow), "trueskill"])
+@pytest.mark.parametrize(
+    "system", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow), "trueskill"]
+)
 def test_the_estimated_advantage_is_that_of_the_games_not_on_neutral_ground(system):
     """Hosts win four of five; on neutral ground, where others meet, the second wins them all."""
     hosts = [(1900 + k % 4, *("ab", "ba")[k % 2], 2 * (k % 5 > 0)) for k in range(40)]

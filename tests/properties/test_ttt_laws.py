@@ -19,7 +19,13 @@ NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7
 SOLVER = SolverConfig(tol=1e-7)
 PARAMS = {
     "ttt": {"beta": 300, "tau": 70, "draw_margin": 130},
-    "ttt-d": {"beta": 300, "tau": 70, "draw_margin_mean": 140, "draw_margin_sd": 60, "draw_margin_tau": 15},
+    "ttt-d": {
+        "beta": 300,
+        "tau": 70,
+        "draw_margin_mean": 140,
+        "draw_margin_sd": 60,
+        "draw_margin_tau": 15,
+    },
 }
 
 games = game_rows(1906, "abcde", (1.0,), (0.0,), 25).map(lambda rows: [row[:4] for row in rows])
@@ -33,7 +39,9 @@ def fitted(rows, model="ttt", **params):
     assert fit.status.converged
     names = [timeline.players[player] for player in timeline.node_player]
     keys = zip(names, timeline.node_period.tolist(), strict=True)
-    columns = np.stack([column for chain in fit.chains.values() for column in (chain.mean, chain.sd)], axis=1)
+    columns = np.stack(
+        [column for chain in fit.chains.values() for column in (chain.mean, chain.sd)], axis=1
+    )
     return dict(zip(keys, columns, strict=True)), fit.log_evidence
 
 
@@ -66,7 +74,9 @@ def test_units_do_not_matter(model, rows):
 @laws
 @given(games, games)
 def test_a_group_without_games_against_another_does_not_move_it(model, rows, others):
-    apart = [(year, white.upper(), black.upper(), outcome) for year, white, black, outcome in others]
+    apart = [
+        (year, white.upper(), black.upper(), outcome) for year, white, black, outcome in others
+    ]
     alone, alone_evidence = fitted(rows, model)
     apart_alone, apart_evidence = fitted(apart, model)
     together, evidence = fitted(rows + apart, model)

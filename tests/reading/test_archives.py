@@ -65,7 +65,10 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "tar.zst": zstandard.ZstdCompressor().compress,
 }
 ARCHIVES = ["zip", *PACKERS]
-NOISE = {f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(40_000).encode() + b"\n" + PGN for k in range(4)}
+NOISE = {
+    f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(40_000).encode() + b"\n" + PGN
+    for k in range(4)
+}
 
 
 def packed(suffix: str, members: Mapping[str, bytes]) -> bytes:
@@ -165,7 +168,9 @@ def test_damaged_zip_archives(
     with pytest.raises(DataError, match=message) as caught:
         read_games([path])
     assert caught.value.where == f"{path}{member}"
-    open_files = {place.resolve() for place in Path("/proc/self/fd").glob("*")}  # where the system tells
+    open_files = {
+        place.resolve() for place in Path("/proc/self/fd").glob("*")
+    }  # where the system tells
     assert path not in open_files  # though the error still holds its frames
 
 
@@ -207,5 +212,10 @@ def test_a_folder_with_archives_and_files(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(CSV)
     (tmp_path / "page.pgn").write_bytes(b"<html>")
     report = read_games([tmp_path]).report
-    assert [file.path for file in report.files] == [f"{tmp_path}/a.csv", f"{tmp_path}/b.zip/one.pgn"]
-    assert [(p.file, p.reason) for p in report.problems] == [(f"{tmp_path}/page.pgn", "holds no games")]
+    assert [file.path for file in report.files] == [
+        f"{tmp_path}/a.csv",
+        f"{tmp_path}/b.zip/one.pgn",
+    ]
+    assert [(p.file, p.reason) for p in report.problems] == [
+        (f"{tmp_path}/page.pgn", "holds no games")
+    ]

@@ -38,7 +38,8 @@ def games_of(text: str, **data) -> list[tuple[str, str, str]]:
 def as_pairs(games):
     """Games without regard to who of a drawn game is named first."""
     return sorted(
-        (*sorted(pair), result) if result == "1/2-1/2" else (*pair, result) for *pair, result in games
+        (*sorted(pair), result) if result == "1/2-1/2" else (*pair, result)
+        for *pair, result in games
     )
 
 
@@ -154,7 +155,9 @@ def crosstable(names, results, delimiter=","):
                 cells.append(results[row, column])
             else:
                 cells.append("".join(answer[symbol] for symbol in results[column, row]))
-        points = sum({"1": 1.0, "0": 0.0, "½": 0.5, "*": 0.0}[symbol] for cell in cells for symbol in cell)
+        points = sum(
+            {"1": 1.0, "0": 0.0, "½": 0.5, "*": 0.0}[symbol] for cell in cells for symbol in cell
+        )
         rows.append([name, *cells, f"{points:g}"])
     return "\n".join([f"date: 18{50 + len(names)}", *(delimiter.join(row) for row in rows)]) + "\n"
 

@@ -38,7 +38,13 @@ def columns(*texts: str, unit: Period | None = None, **config: object) -> Dates:
 def parsed(*texts: str, unit: Period | None = None, **config: object) -> list[GameDate]:
     found = columns(*texts, unit=unit, **config)
     why = [(None, *DROP_REASONS)[code] for code in found.reject_code.tolist()]
-    rows = found.day.tolist(), found.precision.tolist(), why, found.repaired.tolist(), found.unread.tolist()
+    rows = (
+        found.day.tolist(),
+        found.precision.tolist(),
+        why,
+        found.repaired.tolist(),
+        found.unread.tolist(),
+    )
     return [GameDate(*row) for row in zip(*rows, strict=True)]
 
 
@@ -55,8 +61,16 @@ def parsed(*texts: str, unit: Period | None = None, **config: object) -> list[Ga
             (1858, 6, 15),
             DAY,
         ),
-        (["1858-06-15 20:15", "15.06.1858", "15/06/1858", "06/15/1858", "15-06-1858"], (1858, 6, 15), DAY),
-        (["06-15-1858", "15 June 1858", "June 15, 1858", "Tue, 15th of June 1858"], (1858, 6, 15), DAY),
+        (
+            ["1858-06-15 20:15", "15.06.1858", "15/06/1858", "06/15/1858", "15-06-1858"],
+            (1858, 6, 15),
+            DAY,
+        ),
+        (
+            ["06-15-1858", "15 June 1858", "June 15, 1858", "Tue, 15th of June 1858"],
+            (1858, 6, 15),
+            DAY,
+        ),
         (["15-Jun-1858 20:15", "12-15 June 1858"], (1858, 6, 15), DAY),
         (["1858/6/5", "1858 Jun 5"], (1858, 6, 5), DAY),
         (["3.4.1858"], (1858, 4, 3), DAY),
@@ -64,7 +78,11 @@ def parsed(*texts: str, unit: Period | None = None, **config: object) -> list[Ga
         (["1970-01-01"], (1970, 1, 1), DAY),
         (["2999-12-31", "2999.12.31"], (2999, 12, 31), DAY),
         (["1850.06.15-1850.07.01", "1850-06-15/1850-07-01"], (1850, 7, 1), DAY),
-        (["1850-06-15T20:15:00Z/1850-07-01T10:00:00Z", "15.06.1850 - 01.07.1850"], (1850, 7, 1), DAY),
+        (
+            ["1850-06-15T20:15:00Z/1850-07-01T10:00:00Z", "15.06.1850 - 01.07.1850"],
+            (1850, 7, 1),
+            DAY,
+        ),
         (["1850.06.15 to 1850.07.??", "1850-06-1850-07", "06/1850-07/1850"], (1850, 7, 16), MONTH),
         (["1850.12.28..1851.01.03"], (1851, 1, 3), DAY),
         (["1850.11.15-1850"], (1850, 7, 2), YEAR),
@@ -82,11 +100,17 @@ def test_what_is_known(texts: list[str], expected: Day, precision: int) -> None:
     [
         (["1858.02.30"], (1858, 2, 14), MONTH),
         (["1900.02.29"], (1900, 2, 14), MONTH),
-        (["1858.13.01", "1858.??.15", "c. 1858", "1858?", "1858 by correspondence"], (1858, 7, 2), YEAR),
+        (
+            ["1858.13.01", "1858.??.15", "c. 1858", "1858?", "1858 by correspondence"],
+            (1858, 7, 2),
+            YEAR,
+        ),
         (["1858.6.x5"], (1858, 6, 15), MONTH),
     ],
 )
-def test_impossible_parts_are_left_out_and_said(texts: list[str], expected: Day, precision: int) -> None:
+def test_impossible_parts_are_left_out_and_said(
+    texts: list[str], expected: Day, precision: int
+) -> None:
     for text in texts:
         unread = text == "1858.13.01"  # a month that cannot be
         assert parsed(text) == [GameDate(days(*expected), precision, repaired=True, unread=unread)]
@@ -107,7 +131,9 @@ def test_impossible_parts_are_left_out_and_said(texts: list[str], expected: Day,
         ("28/02/1921-03/02/1922", "dmy", (1922, 2, 3), DAY),
     ],
 )
-def test_day_and_month_are_read_in_their_order(text: str, order: str, expected: Day, precision: int) -> None:
+def test_day_and_month_are_read_in_their_order(
+    text: str, order: str, expected: Day, precision: int
+) -> None:
     assert parsed(text, dates=order) == [GameDate(days(*expected), precision)]
 
 
@@ -177,8 +203,16 @@ BEYOND = [
         (["?", ""], "month", "no date"),
         (["1.5", "999999"], "month", "bad date"),
         (["999999"], "week", "bad date"),
-        (["1851-1850", "1850.07.01-1850.06.15"], None, "bad date"),  # a range does not run backwards
-        (["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15"], None, "no date"),
+        (
+            ["1851-1850", "1850.07.01-1850.06.15"],
+            None,
+            "bad date",
+        ),  # a range does not run backwards
+        (
+            ["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15"],
+            None,
+            "no date",
+        ),
         (["..", "185?"], None, "no date"),
         (["soon", "58", "12", "1858 or 1859", "99.99.99", "१८५८", *BEYOND], None, "bad date"),
     ],
@@ -244,7 +278,14 @@ def test_each_separator_may_have_both_orders() -> None:
     hyphens = ("26-02-1921", "02-26-1921")
     found = columns("05/06/1921", "05-06-1921", *slashes, *hyphens)
     assert found.unread.tolist() == [True, True, False, False, False, False]
-    assert found.odd["day first and month first"].tolist() == [False, False, False, True, False, True]
+    assert found.odd["day first and month first"].tolist() == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
     assert found.day_first in ("25/02/1921", "26-02-1921")
 
 
@@ -283,7 +324,9 @@ def test_each_separator_has_its_order() -> None:
         (["14/08/49", "1/1/1995", "2005"], {"dates": "dmy", "century": 1900}, 1949),
     ],
 )
-def test_the_century_of_two_digits(texts: list[str], config: dict[str, object], year: int | None) -> None:
+def test_the_century_of_two_digits(
+    texts: list[str], config: dict[str, object], year: int | None
+) -> None:
     expected = GameDate(days(year, 8, 14), DAY) if year else GameDate(0, YEAR, "bad date")
     assert parsed(*texts, **config)[0] == expected
 

@@ -32,7 +32,9 @@ HEADER = "date,white,black,result\n"
 Rows = list[tuple[object, ...]]
 
 
-def read(content: str | bytes, cuts: list[int] | None = None, **config: object) -> tuple[Rows, list[Note]]:
+def read(
+    content: str | bytes, cuts: list[int] | None = None, **config: object
+) -> tuple[Rows, list[Note]]:
     data = content.encode() if isinstance(content, str) else content
     ends = [0, *sorted(cuts or []), len(data)]
     blocks = [data[a:b] for a, b in pairwise(ends) if a < b]
@@ -67,14 +69,24 @@ def test_long_short_and_blank_tables() -> None:
 def test_a_quote_amiss_costs_one_row(broken: str) -> None:
     rows, rejects = read(HEADER + broken + '\n1859,E,"F",0-1\n1860,G,H,1-0\n')
     assert rows == [(3, "1859", "E", "F", "0-1"), (4, "1860", "G", "H", "1-0")]
-    assert [(note.line, note.reason, note.action) for note in rejects] == [(2, "bad row", "dropped")]
+    assert [(note.line, note.reason, note.action) for note in rejects] == [
+        (2, "bad row", "dropped")
+    ]
     assert broken in rejects[0].detail
 
 
 def test_too_few_and_too_many_fields() -> None:
-    assert [note.line for note in read((HEADER + "1900,A,B,1-0\n\xe9\n").encode("latin-1"))[1]] == [3]
-    rows, rejects = read(HEADER + "1858,A,B\n1859,A,B,1-0,,\n1860,A,B,1-0,x\n,,,\n  \n1861,A,B,0-1\n")
-    assert [row[0] for row in rows] == [3, 5, 7]  # a row of empty fields is a record without anything
+    assert [note.line for note in read((HEADER + "1900,A,B,1-0\n\xe9\n").encode("latin-1"))[1]] == [
+        3
+    ]
+    rows, rejects = read(
+        HEADER + "1858,A,B\n1859,A,B,1-0,,\n1860,A,B,1-0,x\n,,,\n  \n1861,A,B,0-1\n"
+    )
+    assert [row[0] for row in rows] == [
+        3,
+        5,
+        7,
+    ]  # a row of empty fields is a record without anything
     assert [(note.line, note.detail) for note in rejects] == [
         (2, "3 fields instead of 4: 1858,A,B"),
         (4, "5 fields instead of 4: 1860,A,B,1-0,x"),
@@ -84,12 +96,18 @@ def test_too_few_and_too_many_fields() -> None:
 @each("delimiter", [",", "\t", ";", "|"])
 def test_delimiters(delimiter: str) -> None:
     content = (HEADER + "1858,A B,C,1-0\n1859,D,E,0.5\n").replace(",", delimiter)
-    assert [row[1:] for row in read(content)[0]] == [("1858", "A B", "C", "1-0"), ("1859", "D", "E", "0.5")]
+    assert [row[1:] for row in read(content)[0]] == [
+        ("1858", "A B", "C", "1-0"),
+        ("1859", "D", "E", "0.5"),
+    ]
     assert read(content, delimiter=delimiter) == read(content)
 
 
 def test_the_delimiter_is_the_one_that_cuts_evenly() -> None:
-    assert find_delimiter(["1,1850,Nathan; SD.,Anderssen; Adolf,0,2", "2,1850,Cochrane,M; N; O,0,2"]) == ","
+    assert (
+        find_delimiter(["1,1850,Nathan; SD.,Anderssen; Adolf,0,2", "2,1850,Cochrane,M; N; O,0,2"])
+        == ","
+    )
     assert find_delimiter(['a;"1,5,6,7";c', "a;b;c"]) == ";"
 
 
@@ -111,11 +129,16 @@ NAMES = st.text(alphabet='AB,;"\n\t |é', max_size=6)
 
 
 @pytest.mark.slow
-@given(st.lists(st.tuples(NAMES, NAMES), max_size=8), st.sampled_from(DELIMITERS := delimited.DELIMITERS))
+@given(
+    st.lists(st.tuples(NAMES, NAMES), max_size=8),
+    st.sampled_from(DELIMITERS := delimited.DELIMITERS),
+)
 def test_what_csv_writes_comes_back(names: list[tuple[str, str]], delimiter: str) -> None:
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([("date", "white", "black", "result"), *(("1858", a, b, "1-0") for a, b in names)])
+    writer.writerows(
+        [("date", "white", "black", "result"), *(("1858", a, b, "1-0") for a, b in names)]
+    )
     rows, rejects = read(file.getvalue(), delimiter=delimiter)
     assert [row[2:4] for row in rows] == names
     assert rejects == []
@@ -124,14 +147,36 @@ def test_what_csv_writes_comes_back(names: list[tuple[str, str]], delimiter: str
 PLAIN = Layout(width=4, header=True)
 PIECES = st.sampled_from(
     [
-        *('"', ",", "\n", "A", "1858,A,B,1-0\n", '"C\nD"', '""', " ", "é", "\udce9", "\n\n", ";", "\x0b"),
-        *("\x85", '1859,"C, D",E,0-1\n', '1860,"C ""D""",E,0-1\n', '1861,"F",,""\n', '"1862" ,G,H,1\n'),
+        *(
+            '"',
+            ",",
+            "\n",
+            "A",
+            "1858,A,B,1-0\n",
+            '"C\nD"',
+            '""',
+            " ",
+            "é",
+            "\udce9",
+            "\n\n",
+            ";",
+            "\x0b",
+        ),
+        *(
+            "\x85",
+            '1859,"C, D",E,0-1\n',
+            '1860,"C ""D""",E,0-1\n',
+            '1861,"F",,""\n',
+            '"1862" ,G,H,1\n',
+        ),
         "1863,A,B,1,,\n",
     ]
 )
 
 
-def both(content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN, delimiter: str = ",") -> int:
+def both(
+    content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN, delimiter: str = ","
+) -> int:
     """Rows left to the reader of text, after both readers have said the same."""
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     ends = [0, *sorted(cuts), len(data)]
@@ -205,12 +250,16 @@ def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
         Layout(columns | {"results": (2, 5, 6)}, "text", {"results": match_result}, width=7),
         Layout(columns | {"results": (1, 2), "weights": (6,)}, "scores", width=7),
     ):
-        quoted = [['"' + cell.replace('"', '""') + '"' if cell else "" for cell in row] for row in rows]
+        quoted = [
+            ['"' + cell.replace('"', '""') + '"' if cell else "" for cell in row] for row in rows
+        ]
         both("\n".join(delimiter.join(row) for row in quoted), layout=one, delimiter=delimiter)
 
 
 @pytest.mark.slow
-def test_more_rows_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rows_and_names_than_there_is_room_for_at_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(delimited, "BYTES_AT_ONCE", 1 << 12)
     rows = [f"1858,player {number:0400},B,1-0\n" for number in range(20_000)]
     odd = '1858,A "B",C,1-0\n' * 20
@@ -229,7 +278,9 @@ def test_what_came_before_damage_is_read() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["historical_pre1942.csv.gz", "other/football_international_results.csv.gz"])
+@pytest.mark.parametrize(
+    "name", ["historical_pre1942.csv.gz", "other/football_international_results.csv.gz"]
+)
 def test_real_tables(data: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     content = gzip.decompress((data / name).read_bytes())
     fast = rows_of(read_delimited(plain_blocks([content], None, name), DataConfig(), name))
@@ -240,7 +291,9 @@ def test_real_tables(data: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_date_that_is_missing_is_the_utc_date() -> None:
     dates = ["2020.01.02", "", " ", "????.??.??"]
-    content = "date,utcdate,white,black,result\n" + "".join(f"{date},2021.05.06,A,B,1-0\n" for date in dates)
+    content = "date,utcdate,white,black,result\n" + "".join(
+        f"{date},2021.05.06,A,B,1-0\n" for date in dates
+    )
     assert [row[1] for row in read(content)[0]] == ["2020.01.02", *["2021.05.06"] * 3]
 
 
@@ -269,12 +322,23 @@ def test_pyarrow_takes_no_signals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 CONTENT = (
-    b"a\n" + b"b" * 20 + b"\n\n" + b"c" * 21 + b"\nd\n" + b"e" * 40 + b"\n" + b"f" * 20 + b"\n" + b"g" * 21
+    b"a\n"
+    + b"b" * 20
+    + b"\n\n"
+    + b"c" * 21
+    + b"\nd\n"
+    + b"e" * 40
+    + b"\n"
+    + b"f" * 20
+    + b"\n"
+    + b"g" * 21
 )
 
 
 @pytest.mark.parametrize("size", [1, 7, 20, 25, 45, 1000])
-def test_where_blocks_are_cut_makes_no_line_too_long(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_blocks_are_cut_makes_no_line_too_long(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(delimited, "MAX_LINE", 20)
     monkeypatch.setattr(text, "BLOCK", 10)
     blocks = (CONTENT[start : start + size] for start in range(0, len(CONTENT), size))

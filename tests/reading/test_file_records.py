@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from ttt_cli.api import fit, read_games, update
 from ttt_cli.reading import batches as file_records
-from ttt_cli.reading.batches import USUAL, Batch, FileRecords, Layout, Note, Table, TextRecords, text_table
+from ttt_cli.reading.batches import (
+    USUAL,
+    Batch,
+    FileRecords,
+    Layout,
+    Note,
+    Table,
+    TextRecords,
+    text_table,
+)
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.reports import REJECT_CODE, RecordPositions, position_text
 from ttt_cli.reading.text import decode
@@ -40,7 +49,11 @@ def told(records: FileRecords, column: str) -> list[Hashable]:
     return [values[number] for number in records.codes(column)]
 
 
-@given(st.lists(st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", ""])] * 5), max_size=6), max_size=5))
+@given(
+    st.lists(
+        st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", ""])] * 5), max_size=6), max_size=5
+    )
+)
 def test_values_come_back(batches: list[list[tuple[str, str, str, str, str]]]) -> None:
     records = FileRecords("x", table(*batches))
     rows = [row for rows in batches for row in rows]
@@ -116,7 +129,12 @@ def test_strings_are_numbered_as_they_are_met(batches: list[list[bytes]]) -> Non
 
 GAMES = [
     {"date": "1900-01-01", "white": white, "black": black, "result": result}
-    for white, black, result in (("A", "B", "0-1"), ("A", "B", "1-0"), ("A", "C", "?"), ("C", "B", "1/2-1/2"))
+    for white, black, result in (
+        ("A", "B", "0-1"),
+        ("A", "B", "1-0"),
+        ("A", "C", "?"),
+        ("C", "B", "1/2-1/2"),
+    )
 ]
 
 
@@ -124,10 +142,14 @@ GAMES = [
 def test_records_have_places_of_their_own_which_grow(steps: list[int], cuts: list[int]) -> None:
     """However the records come in parts."""
     lines, places = np.cumsum([1, *steps]), RecordPositions()
-    found = np.concatenate([places.several(part) for part in np.split(lines, sorted(cuts))]).tolist()
+    found = np.concatenate(
+        [places.several(part) for part in np.split(lines, sorted(cuts))]
+    ).tolist()
     assert found == sorted(set(found))
     repeated = steps.index(0) + 1 if 0 in steps else len(lines)
-    records = [f" record {number}" if number > repeated else "" for number in range(1, len(lines) + 1)]
+    records = [
+        f" record {number}" if number > repeated else "" for number in range(1, len(lines) + 1)
+    ]
     assert [position_text("x", place) for place in found] == [
         f"x:{line}{record}" for line, record in zip(lines.tolist(), records, strict=True)
     ]
@@ -138,19 +160,29 @@ def test_an_array_on_one_line_gives_what_lines_give(tmp_path: Path) -> None:
     array, lined = tmp_path / "x.json", tmp_path / "x.jsonl"
     array.write_text(json.dumps(GAMES))
     lined.write_text("".join(json.dumps(game) + "\n" for game in GAMES))
-    fits = [fit(read_games(path), "elo", output=path.with_suffix(".ttt")) for path in (array, lined)]
+    fits = [
+        fit(read_games(path), "elo", output=path.with_suffix(".ttt")) for path in (array, lined)
+    ]
     means = [run.select("SELECT player, mean FROM skills ORDER BY player")[1] for run in fits]
     assert means[0] == means[1]
     array.write_text(json.dumps([*GAMES, {**GAMES[0], "white": "D"}]))
     files = update(fits[1], array).stored_games().report.files
-    assert (files[1].used, files[1].noticed, files[1].dropped) == (4, {"duplicate": 3}, {"no result": 1})
+    assert (files[1].used, files[1].noticed, files[1].dropped) == (
+        4,
+        {"duplicate": 3},
+        {"no result": 1},
+    )
 
 
 def test_records_added_one_by_one() -> None:
     texts = TextRecords()
     texts.reject(1, "no game")
     records = FileRecords("x", texts.table())
-    assert (len(records), records.rows, records.rejects) == (0, 1, [Note(1, "bad row", "no game", "dropped")])
+    assert (len(records), records.rows, records.rejects) == (
+        0,
+        1,
+        [Note(1, "bad row", "no game", "dropped")],
+    )
     texts.add(2, date="1858", white="A", black="B", result="1-0")
     texts.add(3, date="1859", white="B", black="A", result="0-1", event="Paris")
     records = FileRecords("x", texts.table())

@@ -31,12 +31,16 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "bzip2": bz2.compress,
     "xz": lzma.compress,
     "zstd": zstandard.compress,
-    "zstd with checksum": lambda content: zstandard.ZstdCompressor(write_checksum=True).compress(content),
+    "zstd with checksum": lambda content: zstandard.ZstdCompressor(write_checksum=True).compress(
+        content
+    ),
     "zstd streamed": lambda content: zstandard.ZstdCompressor(
         write_content_size=False, write_dict_id=False
     ).compress(content),
     "zstd skippable": lambda content: (
-        zstandard.compress(content[:9]) + b"\x5a\x2a\x4d\x18\3\0\0\0abc" + zstandard.compress(content[9:])
+        zstandard.compress(content[:9])
+        + b"\x5a\x2a\x4d\x18\3\0\0\0abc"
+        + zstandard.compress(content[9:])
     ),
 }
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -52,8 +56,13 @@ def pieces_of(packed: bytes, step: int, expansion: Expansion | None = None) -> l
 
 
 @EVERY
-@each("step, size", [(1, 0), (1, 1), (1, 100), (7, 100), (7, 700_000), (1 << 18, 0), (1 << 18, 700_000)])
-def test_streams_behind_each_other_come_back(pack: Callable[[bytes], bytes], size: int, step: int) -> None:
+@each(
+    "step, size",
+    [(1, 0), (1, 1), (1, 100), (7, 100), (7, 700_000), (1 << 18, 0), (1 << 18, 700_000)],
+)
+def test_streams_behind_each_other_come_back(
+    pack: Callable[[bytes], bytes], size: int, step: int
+) -> None:
     content = random.Random(size).randbytes(size // 2) + b"e4 " * (size // 6)
     packed = pack(content)
     packed += b"" if packed[:4] == ZSTD else b"\0\0"
@@ -139,7 +148,11 @@ ADDRESS = "https://example.org/a/b.pgn"
         ("nowhere/games.pgn", "there is no such file", None),
         (".", "is a directory", "name the files in it: {}/*.pgn"),
         (ADDRESS, "is an address", f"download it first: curl -LO {ADDRESS}"),
-        ("ftp://example.org/b.zip", "is an address", "download it first: curl -LO ftp://example.org/b.zip"),
+        (
+            "ftp://example.org/b.zip",
+            "is an address",
+            "download it first: curl -LO ftp://example.org/b.zip",
+        ),
     ],
 )
 def test_no_file(tmp_path: Path, name: str, message: str, hint: str | None) -> None:

@@ -20,7 +20,9 @@ from ttt_cli.reading.reports import position_text
 from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import ConfigError, DataError
 
-GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
+GAME = (
+    '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
+)
 OTHER = '{"black": "A, B", "white": "C\\"D\\"", "date": 1859, "result": 0.5, "weight": 2.5}\n'
 
 
@@ -44,7 +46,10 @@ def test_lines() -> None:
 def test_an_array_is_read_like_lines() -> None:
     games = [json.loads(line) for line in (GAME, OTHER, GAME)]
     expected = [row[1:] for row in rows_of(opened(GAME + OTHER + GAME))[0]]
-    for indent, lines in ((None, [1, 1 + 2 * reports.LINES, 1 + 3 * reports.LINES]), (1, [2, 9, 16])):
+    for indent, lines in (
+        (None, [1, 1 + 2 * reports.LINES, 1 + 3 * reports.LINES]),
+        (1, [2, 9, 16]),
+    ):
         content = json.dumps(games, indent=indent)
         rows, *_ = rows_of(opened(content, (40, 90)))
         assert [row[0] for row in rows] == lines
@@ -92,11 +97,15 @@ def lined(content: str) -> tuple[list[tuple[int, Object]], list[Note]]:
     return list(zip(places, found, strict=True)), rejects
 
 
-def streamed(content: str, cuts: list[int] | None = None) -> tuple[list[tuple[int, Object]], list[Note]]:
+def streamed(
+    content: str, cuts: list[int] | None = None
+) -> tuple[list[tuple[int, Object]], list[Note]]:
     data = content.encode()
     ends = [0, *sorted(cuts or []), len(data)]
     pieces = list(one_after_the_other((data[a:b] for a, b in pairwise(ends)), "x"))
-    found = [record for piece in pieces for record in zip(piece.positions, piece.values, strict=True)]
+    found = [
+        record for piece in pieces for record in zip(piece.positions, piece.values, strict=True)
+    ]
     return found, [note for piece in pieces for note in piece.rejects]
 
 
@@ -104,7 +113,9 @@ def streamed(content: str, cuts: list[int] | None = None) -> tuple[list[tuple[in
 def test_a_line_that_is_no_object_costs_one_row(line: str) -> None:
     found, rejects = lined('{"a": 1}\n' + line + '\n \n{"b": "L\udcf6"}')
     assert found == [(1, {"a": 1}), (4, {"b": "L\udcf6"})]
-    assert [(note.line, note.reason, note.action) for note in rejects] == [(2, "bad row", "dropped")]
+    assert [(note.line, note.reason, note.action) for note in rejects] == [
+        (2, "bad row", "dropped")
+    ]
     assert line[:80] in rejects[0].detail
 
 
@@ -133,8 +144,15 @@ PRETTY = '[\n  {\n    "white": "Ä [1], {",\n    "n": 12.5\n  },\n  {"white": "B
 
 def test_an_array_over_many_lines() -> None:
     found, rejects = streamed(PRETTY)
-    assert [position_text("x", place) for place, _ in found] == ["x:2", "x:6", "x:6 record 3", "x:7 record 5"]
-    assert [one for _, one in found] == [one for one in json.loads(PRETTY, parse_float=str) if one != 7]
+    assert [position_text("x", place) for place, _ in found] == [
+        "x:2",
+        "x:6",
+        "x:6 record 3",
+        "x:7 record 5",
+    ]
+    assert [one for _, one in found] == [
+        one for one in json.loads(PRETTY, parse_float=str) if one != 7
+    ]
     assert [(position_text("x", note.line), note.detail) for note in rejects] == [
         ("x:7 record 4", "not an object: 7")
     ]

@@ -18,9 +18,16 @@ def layout(*rows: str, **config: object) -> Layout:
 def told(found: Layout) -> str:
     """Width, columns of dates, White, Black and results, further columns, kind and properties."""
     named = dict(found.columns)
-    columns = ["+".join(map(str, named.pop(name))) for name in ("dates", "whites", "blacks", "results")]
+    columns = [
+        "+".join(map(str, named.pop(name))) for name in ("dates", "whites", "blacks", "results")
+    ]
     columns += [f"{name}={index}" for name, (index,) in named.items()]
-    more = [found.kind, found.unit, *found.constants, *(read.__name__ for read in found.combiners.values())]
+    more = [
+        found.kind,
+        found.unit,
+        *found.constants,
+        *(read.__name__ for read in found.combiners.values()),
+    ]
     more += [
         "" if found.chess else "no chess",
         "winners" * found.winners,
@@ -93,8 +100,18 @@ def listed(*more: str) -> dict[str, object]:
         (f"{GAMES},white_score", "1858,A,B,9,5", {}, MATCH),
         (f"{GAMES},white_score,black_score", "1858,A,B,9,5,4", {}, "6 0 1 2 4+5 games=3 scores"),
         (f"{GAMES},x", "1858,A,B,9,5", {"columns": {"score": "x"}}, MATCH),
-        ("date,white,black,result,x", "1858,A,B,9,5", {"columns": {"score": "x"}}, "5 0 1 2 4 text"),
-        ("date,white,black,score,x", "1858,A,B,9,5", {"columns": {"result": "x"}}, "5 0 1 2 4 text"),
+        (
+            "date,white,black,result,x",
+            "1858,A,B,9,5",
+            {"columns": {"score": "x"}},
+            "5 0 1 2 4 text",
+        ),
+        (
+            "date,white,black,score,x",
+            "1858,A,B,9,5",
+            {"columns": {"result": "x"}},
+            "5 0 1 2 4 text",
+        ),
         ("1858,A,B,9,5", "1859,A,B,1,0", listed("games", "score"), f"{MATCH} no header"),
         ("1858,A,B,x,1", "1859,A,B,x,0", listed("_", "score"), "5 0 1 2 4 text no header"),
     ],
@@ -171,14 +188,24 @@ def test_a_configured_column_prevails_over_what_the_header_says() -> None:
     "header, config, message, hint",
     [
         ("date,white,black,result", {"columns": {"white": "whte"}}, "no column 'whte'", "'white'"),
-        ("date,white,black,result", {"columns": {"whit": "white"}}, "unknown column name 'whit'", "'white'"),
+        (
+            "date,white,black,result",
+            {"columns": {"whit": "white"}},
+            "unknown column name 'whit'",
+            "'white'",
+        ),
         (
             "1,2,3,4",
             {"columns": ["date", "whit", "black", "result"]},
             "unknown column name 'whit'",
             "'white'",
         ),
-        ("1,2,3,4", {"columns": ["date", "white", "black"]}, "names 3 columns, rows have 4", "1, 2, 3, 4"),
+        (
+            "1,2,3,4",
+            {"columns": ["date", "white", "black"]},
+            "names 3 columns, rows have 4",
+            "1, 2, 3, 4",
+        ),
         ("1,2,3,4", {"columns": ["white", "white", "black", "result"]}, "names white twice", None),
         (
             "1,2,3,4",

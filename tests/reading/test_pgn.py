@@ -81,7 +81,10 @@ SECOND = tags("C", "D", "0-1")
     ],
 )  # fmt: skip
 def test_laid_out_as_real_files_are(trap: str, line: int) -> None:
-    start = trap.lower().replace(" ", "").count("\n", 0, trap.lower().replace(" ", "").index("[event")) + 1
+    start = (
+        trap.lower().replace(" ", "").count("\n", 0, trap.lower().replace(" ", "").index("[event"))
+        + 1
+    )
     assert scan(trap + SECOND) == ([Row(start, *A_B), Row(line, *C_D)], [])
 
 
@@ -214,7 +217,9 @@ def test_tag_and_end_of_the_moves(
 ) -> None:
     rows, notes = scan(tags(result=tag) + f"\n1. e4 e5 {end}\n\n" + SECOND)
     assert [row.result for row in rows] == [result, "0-1"]
-    assert [(note.line, note.reason, note.action) for note in notes] == ([(1, *noted)] if noted else [])
+    assert [(note.line, note.reason, note.action) for note in notes] == (
+        [(1, *noted)] if noted else []
+    )
 
 
 @each("end", ["1-0 {resigns}", "1-0 ; at last", "{done}\n\n1-0", "1-0 White resigned"])
@@ -251,15 +256,22 @@ def test_an_unclosed_comment_ends_at_the_next_game(text: str, noted: bool) -> No
     }
 
 
-def test_a_comment_longer_than_the_limit_counts_as_unclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comment_longer_than_the_limit_counts_as_unclosed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pgn_text, "COMMENT_LIMIT", 200)
-    content = tags() + "\n1. e4 {" + "x" * 150 + "\n" + SECOND + "\n1. d4 " + "d5 " * 50 + "} 0-1\n\n"
+    content = (
+        tags() + "\n1. e4 {" + "x" * 150 + "\n" + SECOND + "\n1. d4 " + "d5 " * 50 + "} 0-1\n\n"
+    )
     assert [row[1:] for row in scan(content)[0]] == [A_B, C_D]
 
 
 def test_games_without_tags_are_records_too() -> None:
     rows, notes = scan(
-        "1. e4 e5 1-0\n\n1. d4 d5\n0-1\n\n" + tags() + "\n1. e4 1-0\n\n1. c4 c5 1/2-1/2\n\n" + SECOND
+        "1. e4 e5 1-0\n\n1. d4 d5\n0-1\n\n"
+        + tags()
+        + "\n1. e4 1-0\n\n1. c4 c5 1/2-1/2\n\n"
+        + SECOND
     )
     assert rows == [
         Row(1, "", "", "", "1-0"),
@@ -291,16 +303,24 @@ def test_a_game_too_long_is_rejected_and_the_next_is_read(
 ) -> None:
     monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
     content = (SECOND + "\n0-1\n\n" + tags() + long + "\n\n" + SECOND + "\n0-1\n\n").encode()
-    rows, rejects, _ = scanned([content[start : start + size] for start in range(0, len(content), size)])
+    rows, rejects, _ = scanned(
+        [content[start : start + size] for start in range(0, len(content), size)]
+    )
     assert [(row[0], row[2]) for row in rows] == [(1, "C"), (16 + long.count("\n"), "C")]
-    assert [(note.line, note.reason, note.action) for note in rejects] == [(9, "too long", "dropped")]
+    assert [(note.line, note.reason, note.action) for note in rejects] == [
+        (9, "too long", "dropped")
+    ]
 
 
 def test_what_follows_a_tag_without_end_may_be_of_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
-    long = '[White "Z"]\n[Site "' + "x" * 9000 + '"]\n[White "A"]\n[Black "B"]\n\n' + tags() + SECOND
+    long = (
+        '[White "Z"]\n[Site "' + "x" * 9000 + '"]\n[White "A"]\n[Black "B"]\n\n' + tags() + SECOND
+    )
     content = (long + "\n1-0\n\n" + SECOND).encode()
-    rows, rejects, _ = scanned([content[start : start + 700] for start in range(0, len(content), 700)])
+    rows, rejects, _ = scanned(
+        [content[start : start + 700] for start in range(0, len(content), 700)]
+    )
     assert [row[2] for row in rows] == ["C"]
     assert [note[:2] for note in rejects] == [
         (1, "too long"),
@@ -413,7 +433,12 @@ def test_tags_that_take_too_long_to_tell_are_rejected(monkeypatch: pytest.Monkey
 PLAIN_NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
 ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])
 MORE = st.sampled_from(
-    ["", '[WhiteFideId "1"]\n[BlackFideId "2"]\n', '[SetUp "1"]\n[FEN "8/8 w"]\n', '[Variant "Chess960"]\n']
+    [
+        "",
+        '[WhiteFideId "1"]\n[BlackFideId "2"]\n',
+        '[SetUp "1"]\n[FEN "8/8 w"]\n',
+        '[Variant "Chess960"]\n',
+    ]
 )
 HARMLESS = st.sampled_from(["", "{[%clk 1:00]} ", "{\n[White x]\n} ", "{\n\n} "])
 

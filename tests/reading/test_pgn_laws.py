@@ -58,7 +58,10 @@ COMMENTS = st.sampled_from(
         "\n% } { 0-1\n",
     ]
 )
-MOVES = st.sampled_from(["1. e4", "e5", "2.Nf3", "$1", "(2. f4 {gambit} *)", "O-O", "\n", " [ "]) | COMMENTS
+MOVES = (
+    st.sampled_from(["1. e4", "e5", "2.Nf3", "$1", "(2. f4 {gambit} *)", "O-O", "\n", " [ "])
+    | COMMENTS
+)
 
 
 @st.composite
@@ -135,17 +138,66 @@ ODD_MOVES = st.sampled_from(
             "{\n}",
             "{;}",
         ),
-        *("{[%clk 1]}", '{\n[White "Z"]\n}', "{", ";x\n", "\n%x\n", "%", "[", "[x]", "(", ")", "$1", "O-O"),
+        *(
+            "{[%clk 1]}",
+            '{\n[White "Z"]\n}',
+            "{",
+            ";x\n",
+            "\n%x\n",
+            "%",
+            "[",
+            "[x]",
+            "(",
+            ")",
+            "$1",
+            "O-O",
+        ),
         *("\t", "\f", '[Event "y"]'),
-        *("(1. d4 (d5) *)", "O-O-O", "0-0", "exd8=Q#", "Raxb1", "R1e2", "e.p.", "$12", "Nf3-g5", "h4"),
+        *(
+            "(1. d4 (d5) *)",
+            "O-O-O",
+            "0-0",
+            "exd8=Q#",
+            "Raxb1",
+            "R1e2",
+            "e.p.",
+            "$12",
+            "Nf3-g5",
+            "h4",
+        ),
     ]
 )
 ODD_TAGS = st.sampled_from(
     [
-        *('[Event "x"]', '[event "y"]', '[White "A"]', '[Black "B"]', '[Date "1858"]', '[Result "1-0"]'),
-        *("\n", "\n", "\n", "\n\n", " ", "\t", '[ECO "C"]', '[ ECO  "" ]', '[A"b"]', '[White ""A""]'),
+        *(
+            '[Event "x"]',
+            '[event "y"]',
+            '[White "A"]',
+            '[Black "B"]',
+            '[Date "1858"]',
+            '[Result "1-0"]',
+        ),
+        *(
+            "\n",
+            "\n",
+            "\n",
+            "\n\n",
+            " ",
+            "\t",
+            '[ECO "C"]',
+            '[ ECO  "" ]',
+            '[A"b"]',
+            '[White ""A""]',
+        ),
         *("; x\n", "%x\n", "\f", "\ufeff", "[Black B]", '[1 "x"]', "e4", "1-0\n", "1. e4\n"),
-        *('[White "\\""]', '[Result "*"]', '[Site "s"]', '[site "S"]', '[Round "1.2"]', '[Variant "x"]'),
+        *(
+            '[White "\\""]',
+            '[Result "*"]',
+            '[Site "s"]',
+            '[site "S"]',
+            '[Round "1.2"]',
+            '[Variant "x"]',
+        ),
         *('[WhiteFideId "12"]', '[BLACKFIDEID "3"]', '[Variant ""]', '[TimeControl "300+3"]'),
         *('[UTCDate "2017.04.01"]', '[utcdate "2018.04.01"]', '[Date "????.??.??"]', '[SetUp "1"]'),
         *('[Setup "0"]', '[FEN "8/8/8 w - -"]', '[FEN "?"]', '[WhiteFideIx "1"]'),
@@ -224,9 +276,13 @@ def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.large
-def test_more_games_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_games_and_names_than_there_is_room_for_at_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pgn_compiled, "_ROWS_AT_ONCE", 8)
-    games = [FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)]
+    games = [
+        FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)
+    ]
     odd = FIRST.replace('"A"', '"A "B""') + "\n1-0\n"
     assert both("".join([*games, odd * 20, *games[:20], LAST]).encode()) == 21
 

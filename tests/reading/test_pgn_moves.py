@@ -42,7 +42,9 @@ def twin(line: bytes) -> int:
 
 def hashes_of(content: bytes) -> list[int]:
     """The hashes of all games, which both scanners agree on."""
-    found, plain = ([row[-1] for row in scanned([content], one())[0]] for one in (Scanner, PlainScanner))
+    found, plain = (
+        [row[-1] for row in scanned([content], one())[0]] for one in (Scanner, PlainScanner)
+    )
     assert found == plain
     return found  # type: ignore[return-value]
 
@@ -53,7 +55,10 @@ def moves_of(moves: str) -> int:
     return first
 
 
-@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join), max_size=4), st.booleans())
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join), max_size=4),
+    st.booleans(),
+)
 def test_hashes_are_those_of_the_definition(lines: list[str], joined: bool) -> None:
     texts = [line.replace(" ", "" if joined else " ").encode() for line in lines]
     assert [hash_moves(text) for text in texts] == [twin(text) for text in texts]

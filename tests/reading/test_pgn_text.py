@@ -46,7 +46,9 @@ class CountedPattern:
         EXAMINED["bytes"] += match.end() - start if match else 1
         return match
 
-    def search(self, data: bytes, start: int = 0, stop: int | None = None) -> re.Match[bytes] | None:
+    def search(
+        self, data: bytes, start: int = 0, stop: int | None = None
+    ) -> re.Match[bytes] | None:
         stop = len(data) if stop is None else stop
         match = self._pattern.search(data, start, stop)
         EXAMINED["bytes"] += (match.end() if match else stop) - start
@@ -150,8 +152,18 @@ def test_a_search_is_remembered() -> None:
             (b"\n" + b" " * 5000, True),
             (b"x" + b" " * 5000, True),
         ),
-        *((b"1-0", True), (b"e4 1-0 ", True), (b"1-0\xef\xbb\xbf", True), (b"1-0" + b" " * 4000, True)),
-        *((b"x", False), (b"x1-0", False), (b"x" * 100 + b"1-0", False), (b"x1-0" + b" " * 61, False)),
+        *(
+            (b"1-0", True),
+            (b"e4 1-0 ", True),
+            (b"1-0\xef\xbb\xbf", True),
+            (b"1-0" + b" " * 4000, True),
+        ),
+        *(
+            (b"x", False),
+            (b"x1-0", False),
+            (b"x" * 100 + b"1-0", False),
+            (b"x1-0" + b" " * 61, False),
+        ),
         *((b"x" * 61 + b"1-0", False), (b"1-0 x", False), (b"x" + b" " * 4000, False)),
     ],
 )

@@ -56,11 +56,17 @@ def test_texts(text: str, outcome: int | str) -> None:
         ({"1": 5, "0.5": 2, "0": 5}, {"1": WIN, "0.5": DRAW, "0": LOSS}),
         ({"2": 5, "1": 2, "0": 5}, {"2": WIN, "1": DRAW, "0": LOSS}),
         ({"1": 5, "0": 2, "-1": 5}, {"1": WIN, "0": DRAW, "-1": LOSS}),
-        ({"1": 5, "0.5": 4, "0": 5, "2": 1}, {"1": WIN, "0.5": DRAW, "0": LOSS, "2": "unknown result"}),
+        (
+            {"1": 5, "0.5": 4, "0": 5, "2": 1},
+            {"1": WIN, "0.5": DRAW, "0": LOSS, "2": "unknown result"},
+        ),
         ({"+": 5, "-": 4, "=": 5}, {"+": WIN, "-": LOSS, "=": DRAW}),
         ({"+": 1, "-": 1, "1": 9, "0": 9}, {"+": "forfeit", "-": "forfeit", "1": WIN, "0": LOSS}),
         ({"-": 1, "1-0": 9}, {"-": "no result", "1-0": WIN}),
-        ({"2-0": 1, "1-1": 1, "1-0": 9}, {"2-0": "unknown result", "1-1": "unknown result", "1-0": WIN}),
+        (
+            {"2-0": 1, "1-1": 1, "1-0": 9},
+            {"2-0": "unknown result", "1-1": "unknown result", "1-0": WIN},
+        ),
         ({"2-0": 5, "1-1": 2, "0-2": 5}, {"2-0": WIN, "1-1": DRAW, "0-2": LOSS}),
     ],
 )
@@ -90,7 +96,12 @@ def test_pairs_of_scores(column: dict[tuple[str, str], int], expected: list[int 
 @each(
     "raw, pair",
     [
-        *[("400-200", (400, 200)), ("5½:3½", None), ("5.5:3,5", (5.5, 3.5)), (("7", "3.0"), (7, 3))],
+        *[
+            ("400-200", (400, 200)),
+            ("5½:3½", None),
+            ("5.5:3,5", (5.5, 3.5)),
+            (("7", "3.0"), (7, 3)),
+        ],
         *[(("½", "0"), (0.5, 0)), ("", None), ("1", None), (("1", ""), None), (("1",), None)],
         *[(("1", "x"), None), (("1", "2", "3"), None)],
     ],
@@ -103,7 +114,11 @@ def test_pairs_whatever_they_add_up_to(raw: Written, pair: tuple[float, float] |
     "score, games, expected",
     [
         *[("400", "600", ("400", "200")), ("5.5", "9", ("5.5", "3.5")), (" 0 ", " 1 ", ("0", "1"))],
-        *[("½", "", ("½", "0.5")), ("123456.5", "250001", ("123456.5", "126544.5")), ("1", " ", ("1", "0"))],
+        *[
+            ("½", "", ("½", "0.5")),
+            ("123456.5", "250001", ("123456.5", "126544.5")),
+            ("1", " ", ("1", "0")),
+        ],
     ],
 )
 def test_scores_of_matches(score: str, games: str, expected: tuple[str, str]) -> None:
@@ -113,7 +128,12 @@ def test_scores_of_matches(score: str, games: str, expected: tuple[str, str]) ->
 @each(
     "score, games, reason",
     [
-        *[("", "9", "no result"), ("*", "", "no result"), ("+", "", "forfeit"), ("x", "9", "unknown result")],
+        *[
+            ("", "9", "no result"),
+            ("*", "", "no result"),
+            ("+", "", "forfeit"),
+            ("x", "9", "unknown result"),
+        ],
         *[("10", "9", "unknown result"), ("5", "many", "unknown result")],
     ],
 )
@@ -146,7 +166,11 @@ def test_a_match_has_a_result_or_scores() -> None:
     assert match_result("1-0", "4", "9") == "1-0"
     assert match_result(" ", "4", "9") == "4-5"
     assert match_result("", "", "9") == ""
-    assert [text for text in ("1", "½", "7,5", "", "-1", "1-0", "x") if is_score(text)] == ["1", "½", "7,5"]
+    assert [text for text in ("1", "½", "7,5", "", "-1", "1-0", "x") if is_score(text)] == [
+        "1",
+        "½",
+        "7,5",
+    ]
     assert [games_text(raw) for raw in (" 5 ", "?", "-", "", "5")] == ["5", "", "", "", "5"]
 
 
@@ -154,8 +178,13 @@ _MIRRORED = {WIN: LOSS, LOSS: WIN, DRAW: DRAW}
 _SCORES = st.sampled_from(["0", "1", "2", "0.5", "½", "1.0", "", "3", "+", "-", "x"])
 
 
-@given(st.dictionaries(st.tuples(_SCORES, _SCORES), st.integers(1, 9)), st.sampled_from(["scores", "goals"]))
-def test_swapping_the_players_mirrors_the_outcome(column: dict[tuple[str, str], int], kind: str) -> None:
+@given(
+    st.dictionaries(st.tuples(_SCORES, _SCORES), st.integers(1, 9)),
+    st.sampled_from(["scores", "goals"]),
+)
+def test_swapping_the_players_mirrors_the_outcome(
+    column: dict[tuple[str, str], int], kind: str
+) -> None:
     swapped = {(black, white): count for (white, black), count in column.items()}
     straight, mirrored = outcomes(column, kind), outcomes(swapped, kind)  # type: ignore[arg-type]
     for white, black in column:
@@ -205,7 +234,10 @@ def test_games_behind_a_result(
         (("4", "2"), "5", "unknown result", "bad match score"),
         (("1", "0"), "5", 2, "bad match score"),  # two scores are the score of the match
         (("4.3", "0.7"), "5", "unknown result", "bad match score"),
-        *[("1-0", games, 2, "bad match score") for games in ("0", "-3", "2.5", "many", "nan", "inf")],
+        *[
+            ("1-0", games, 2, "bad match score")
+            for games in ("0", "-3", "2.5", "many", "nan", "inf")
+        ],
     ],
 )
 def test_what_is_no_score(raw: Written, games: str, outcome: int | str, reason: str) -> None:
@@ -215,7 +247,9 @@ def test_what_is_no_score(raw: Written, games: str, outcome: int | str, reason: 
 @given(st.integers(0, 60), st.integers(1, 60))
 def test_a_tally_keeps_games_and_score(doubled: int, games: int) -> None:
     white = min(doubled, 2 * games) / 2
-    (lost, drawn, won), reject_code = tally_of((f"{white}", f"{games - white}"), str(games), "unknown result")
+    (lost, drawn, won), reject_code = tally_of(
+        (f"{white}", f"{games - white}"), str(games), "unknown result"
+    )
     assert not reject_code
     assert (lost + drawn + won, won + drawn / 2) == (games, white)
     assert drawn in (0, 1)

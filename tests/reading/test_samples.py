@@ -30,7 +30,9 @@ def test_each_is_a_file_of_the_repository_and_holds_what_is_said() -> None:
     assert samples.SAMPLES["famous"].holds.startswith(f"{famous.report.rows} famous games")
 
 
-def test_a_packed_one_is_read_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_packed_one_is_read_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As setup.py makes it for a wheel."""
     from setup import write_samples
 

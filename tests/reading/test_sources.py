@@ -47,9 +47,17 @@ def names(sources: list[Source], folder: Path) -> list[str]:
 
 def test_a_folder_stands_for_its_games_files_and_archives(folder: Path) -> None:
     sources, skipped = find_sources([folder])
-    assert names(sources, folder) == ["a.PGN", "b.pgn", "sub/c.csv.gz", "sub/deep/d.tar.xz", "sub/e.parquet"]
+    assert names(sources, folder) == [
+        "a.PGN",
+        "b.pgn",
+        "sub/c.csv.gz",
+        "sub/deep/d.tar.xz",
+        "sub/e.parquet",
+    ]
     assert all(source.unnamed for source in sources)
-    assert {(Path(problem.file).relative_to(folder).as_posix(), problem.action) for problem in skipped} == {
+    assert {
+        (Path(problem.file).relative_to(folder).as_posix(), problem.action) for problem in skipped
+    } == {
         ("README.txt", "skipped"),
         ("sub/base.cbh", "skipped"),
         (".hidden.pgn", "skipped"),
@@ -161,7 +169,10 @@ def test_foreign_content_is_named(head: bytes, what: str) -> None:
 @each(
     "head, encoding",
     [
-        ('[Event "x"]\n'.encode("utf-16-le"), "utf-16-le"),  # control characters are of the encoding
+        (
+            '[Event "x"]\n'.encode("utf-16-le"),
+            "utf-16-le",
+        ),  # control characters are of the encoding
         (b'[Event "x"]\n\0\0' + b"1. e4 e5 1-0 " * 20, None),  # a few stray bytes
     ],
 )
@@ -203,7 +214,9 @@ def found(
             assert isinstance(part, FileRead)
             records = part.records
             columns = ["dates", "whites", "blacks", "results", *records.further]
-            values = [(list(records.distinct(name)), records.codes(name).tolist()) for name in columns]
+            values = [
+                (list(records.distinct(name)), records.codes(name).tolist()) for name in columns
+            ]
             moves = None if records.moves is None else records.moves.tolist()
             parts.append((source, part[1:], columns, values, records.lines.tolist(), moves))
     except (DataError, ConfigError) as error:

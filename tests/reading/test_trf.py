@@ -90,7 +90,9 @@ def test_other_points_for_results():
     changed = [line[:80] + points[line[80:84]] + line[84:] for line in lines]
     head = ["012 Open", "042 1925/02/01", "162  W  3.0    D  1.0"]
     assert len(games_of(trf(changed, head))) == 4
-    with pytest.raises(DataError, match=r"has 2\.5 points by the results, and 7 in columns 81 to 84"):
+    with pytest.raises(
+        DataError, match=r"has 2\.5 points by the results, and 7 in columns 81 to 84"
+    ):
         games_of(trf(changed, head[:2]))
     unchecked = [*head[:2], "299 W         3.0"]
     assert len(games_of(trf(changed, unchecked))) == 4
@@ -125,7 +127,9 @@ def test_errors_name_the_line(text, message):
 
 def test_results_of_both_have_to_agree():
     text = replaced(5, 99, "=").replace(" 2.5    1  ", " 2.0    1  ")
-    with pytest.raises(DataError, match=":5: round 1 of player 1: result '=' against '0' in line 6"):
+    with pytest.raises(
+        DataError, match=":5: round 1 of player 1: result '=' against '0' in line 6"
+    ):
         games_of(text)
 
 
@@ -200,5 +204,9 @@ def test_mutated_files_give_an_error_or_the_right_games(part):
         except DataError as error:
             errors += bool(error.where)
             continue
-        assert results == sorted((game[0], game[3]) for game in games), (seed, text, "\n".join(lines))
+        assert results == sorted((game[0], game[3]) for game in games), (
+            seed,
+            text,
+            "\n".join(lines),
+        )
     assert errors > 30  # each with its place

@@ -32,7 +32,14 @@ def exact_moments(h, k, rho, rho_bar):
         r2 = mp.exp((h * h - k * k) / 2) * _cdf(b) / mass
         r12 = mp.npdf(a) / rho_bar / mass
         log_p = mp.log(mass) - h * h / 2 - mp.log(2 * mp.pi) / 2
-        return log_p, r1, r2, -h * r1 - rho * r12 - r1**2, r12 - r1 * r2, -k * r2 - rho * r12 - r2**2
+        return (
+            log_p,
+            r1,
+            r2,
+            -h * r1 - rho * r12 - r1**2,
+            r12 - r1 * r2,
+            -k * r2 - rho * r12 - r2**2,
+        )
 
 
 def correlation(rho_bar_squared):
@@ -64,7 +71,10 @@ def _mass(h, a, rho, rho_bar):
         for node, weight in _legendre():
             t = left + (right - left) * node
             total += (
-                weight * (right - left) * mp.exp(h * rho_bar * t - (rho_bar * t) ** 2 / 2) * _cdf(a + rho * t)
+                weight
+                * (right - left)
+                * mp.exp(h * rho_bar * t - (rho_bar * t) ** 2 / 2)
+                * _cdf(a + rho * t)
             )
     return rho_bar * total
 

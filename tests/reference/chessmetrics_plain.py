@@ -35,7 +35,9 @@ def list_at(games, now, points, near, far, reference, window, rounds=3000):
             score = sum(score * weight for _, score, weight, _ in met)
             opponents = sum(weight * ratings[name] for name, _, weight, _ in met) / played
             ahead = sum(weight * lead for *_, weight, lead in met) / played
-            renewed[player] = rating_of(played, score, opponents + ahead, points, near, far, reference)
+            renewed[player] = rating_of(
+                played, score, opponents + ahead, points, near, far, reference
+            )
         if all(abs(renewed[name] - ratings[name]) < 1e-11 for name in sides):
             break
         ratings = renewed

@@ -33,8 +33,14 @@ def player_years(rows):
     for year, white, black, *_ in rows:
         for name in (white, black):
             years.setdefault(name, set()).add(year)
-    every = [(name, year) for name in sorted(years) for year in range(min(years[name]), max(years[name]) + 1)]
-    return {key: i for i, key in enumerate(every)}, {(name, year) for name in years for year in years[name]}
+    every = [
+        (name, year)
+        for name in sorted(years)
+        for year in range(min(years[name]), max(years[name]) + 1)
+    ]
+    return {key: i for i, key in enumerate(every)}, {
+        (name, year) for name in years for year in years[name]
+    }
 
 
 def raw_ratings(rows, ties=30, comparisons=2):
@@ -43,7 +49,9 @@ def raw_ratings(rows, ties=30, comparisons=2):
     matches = []  # row, row, lead in natural units given beforehand, score, games
     for year, white, black, outcome, *rest in rows:
         weight, offset = (*rest, *(1.0, 0.0)[len(rest) :])
-        matches.append((at[white, year], at[black, year], offset / SCALE, weight * outcome / 2, weight))
+        matches.append(
+            (at[white, year], at[black, year], offset / SCALE, weight * outcome / 2, weight)
+        )
     for name, year in at:
         if (name, year - 1) in at:
             matches.append((at[name, year], at[name, year - 1], 0.0, ties / 2, ties))
@@ -58,7 +66,9 @@ def raw_ratings(rows, ties=30, comparisons=2):
             u[i], u[j] = 1, -1
             slope += u * (score - games * expected)
             information += np.outer(u, u) * games * expected * (1 - expected)
-        step = np.linalg.solve(information + 1 / n, slope)  # the level, which games leave open, held fast
+        step = np.linalg.solve(
+            information + 1 / n, slope
+        )  # the level, which games leave open, held fast
         rating += step / max(1.0, np.abs(step).max())
         if np.abs(step).max() < 1e-11:
             break

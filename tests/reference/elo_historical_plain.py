@@ -41,7 +41,9 @@ def performances(results, rounds=4000):
                     games / (1 + 10 ** ((rating[other] - middle - ahead) / 400))
                     for other, games, _, ahead in played
                 )
-                low, high = (middle, high) if expected < sum(row[2] for row in played) else (low, middle)
+                low, high = (
+                    (middle, high) if expected < sum(row[2] for row in played) else (low, middle)
+                )
             moved = max(moved, abs(middle - rating[entry]))
             rating[entry] = middle
         if moved < 1e-9:
@@ -91,7 +93,11 @@ def ratings(rows, span, padding, width, start=1500.0):
         total = weighted = 0.0
         for entry, n in games.items():
             if entry[0] == player:
-                own = [(row[0], row[4]) for row in rows if player in row[1:3] and row[0] // span == entry[1]]
+                own = [
+                    (row[0], row[4])
+                    for row in rows
+                    if player in row[1:3] and row[0] // span == entry[1]
+                ]
                 middle = sum(when * weight for when, weight in own) / n
                 share = n * math.exp(-(((year - middle) / width) ** 2) / 2)
                 total, weighted = total + share, weighted + share * moved[entry]

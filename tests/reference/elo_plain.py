@@ -34,7 +34,9 @@ def outcome_probability(lead, margin, outcome, expect=logistic):
 class PlainElo:
     """Ratings, numbers of games and highest ratings by player; `history` holds (player, year): rating."""
 
-    def __init__(self, start=1500.0, k=24.0, k_new=None, k_top=None, new_games=30, top=2400, **rules):
+    def __init__(
+        self, start=1500.0, k=24.0, k_new=None, k_top=None, new_games=30, top=2400, **rules
+    ):
         self.start, self.k, self.k_new, self.k_top = start, k, k_new or k, k_top or k
         self.new_games, self.top = new_games, top
         self.limit = rules.get("limit", math.inf)
@@ -55,7 +57,11 @@ class PlainElo:
 
     def leads(self, white, black, offset):
         lead = self.rating[white] - self.rating[black] + offset
-        return [lead + self.advantage] if self.colours else [lead + self.advantage, lead - self.advantage]
+        return (
+            [lead + self.advantage]
+            if self.colours
+            else [lead + self.advantage, lead - self.advantage]
+        )
 
     def surprise(self, white, black, outcome, offset):
         """White's score less the expected one; the game is foreseen first."""

@@ -38,7 +38,9 @@ def said(games, year, player, ratings):
 
 
 def active(games, year):
-    return sorted({name for when, white, black, *_ in games if when == year for name in (white, black)})
+    return sorted(
+        {name for when, white, black, *_ in games if when == year for name in (white, black)}
+    )
 
 
 def glicko(games, prior_mean, prior_sd, c):

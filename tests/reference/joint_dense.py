@@ -41,9 +41,9 @@ class Problem:
 
     @staticmethod
     def chained(links, n, kinds):
-        return np.concatenate([np.where(links < 0, -1, links + kind * n) for kind in range(kinds)]).astype(
-            np.int32
-        )
+        return np.concatenate(
+            [np.where(links < 0, -1, links + kind * n) for kind in range(kinds)]
+        ).astype(np.int32)
 
     def covariance(self):
         """The prior covariance of all variables, from the definition of the random walk."""
@@ -64,7 +64,9 @@ class Problem:
         nothing, code = np.zeros_like(self.variance), np.ones(len(self.first), np.uint8)
         chains = Chains(self.start, self.previous, self.following, nothing, self.variance)
         games = Pairings(self.game_start, self.first, self.second, code, self.weight)
-        sites = StartSites(np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2)))
+        sites = StartSites(
+            np.zeros((len(self.first), 4 * kinds)), np.zeros((self.n if kinds > 1 else 0, 2))
+        )
         if hasattr(self, "sites"):
             sites = StartSites(self.sites, self.positivity)
         slice_input = SliceInput(
@@ -93,7 +95,9 @@ class Skills(Problem):
     def __init__(self, seed, drift, **size):
         super().__init__(seed, drift, 1, **size)
         games = len(self.first)
-        self.links = np.stack([self.rng.exponential(1e-5, games), self.rng.normal(0, 5e-3, games)], axis=1)
+        self.links = np.stack(
+            [self.rng.exponential(1e-5, games), self.rng.normal(0, 5e-3, games)], axis=1
+        )
         self.sites = np.stack(
             [self.rng.exponential(1e-5, games), self.rng.normal(0, 5e-3, games)] * 2, axis=1
         )
@@ -118,10 +122,14 @@ class SkillsAndMargins(Problem):
         games, rng = len(self.first), self.rng
         roots = rng.normal(0, 3e-3, (games, 2, 2))
         q = roots @ roots.transpose(0, 2, 1)
-        self.links = np.column_stack([q[:, 0, 0], q[:, 0, 1], q[:, 1, 1], rng.normal(0, 5e-3, (games, 2))])
+        self.links = np.column_stack(
+            [q[:, 0, 0], q[:, 0, 1], q[:, 1, 1], rng.normal(0, 5e-3, (games, 2))]
+        )
         site = lambda: [rng.exponential(1e-5, games), rng.normal(0, 5e-3, games)]  # noqa: E731
         self.sites = np.stack([*site(), *site(), *site(), *site()], axis=1)
-        self.positivity = np.column_stack([rng.exponential(1e-5, self.n), rng.normal(0, 5e-3, self.n)])
+        self.positivity = np.column_stack(
+            [rng.exponential(1e-5, self.n), rng.normal(0, 5e-3, self.n)]
+        )
 
     def dense(self):
         n = self.n

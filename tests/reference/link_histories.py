@@ -51,7 +51,10 @@ class History:
     def chain_prior(self):
         """Mean and covariance of the variables with a prior of their own."""
         mean = np.concatenate(
-            [np.full(len(years), of) for (_, years, _, _), of in zip(self.chains, self.means, strict=True)]
+            [
+                np.full(len(years), of)
+                for (_, years, _, _), of in zip(self.chains, self.means, strict=True)
+            ]
         )
         covariance = np.zeros((self.size, self.size))
         begin = 0
@@ -73,11 +76,18 @@ class History:
 
 
 def game(
-    coefficients: dict[int, float], outcome: float, *, players: int = 2, noise: float | None = None, **more
+    coefficients: dict[int, float],
+    outcome: float,
+    *,
+    players: int = 2,
+    noise: float | None = None,
+    **more,
 ) -> Link:
     """Win (1), draw (0.5) or loss (0) of the side with positive coefficients, so many players in the game."""
     margin = MARGIN * math.sqrt(players / 2)
-    low, high = {1.0: (margin, math.inf), 0.5: (-margin, margin), 0.0: (-math.inf, -margin)}[outcome]
+    low, high = {1.0: (margin, math.inf), 0.5: (-margin, margin), 0.0: (-math.inf, -margin)}[
+        outcome
+    ]
     return Link(coefficients, low, high, players * BETA**2 if noise is None else noise, **more)
 
 
@@ -96,7 +106,10 @@ def categories() -> History:
 
     def sides(year: float, category: str) -> tuple[list[int], list[int]]:
         return tuple(
-            [history.number(name + part, year) for part in ("", " rapid")[: 1 + (category == "rapid")]]
+            [
+                history.number(name + part, year)
+                for part in ("", " rapid")[: 1 + (category == "rapid")]
+            ]
             for name in ("M", "A")
         )  # type: ignore[return-value]
 
@@ -114,9 +127,13 @@ def teams() -> History:
         history.add_chain(name, [1900, 1902])
     at = history.number
     history.links = [
-        game(against([at("M", 1900), at("A", 1900)], [at("B", 1900), at("C", 1900)]), 1.0, players=4),
+        game(
+            against([at("M", 1900), at("A", 1900)], [at("B", 1900), at("C", 1900)]), 1.0, players=4
+        ),
         game(against([at("M", 1900)], [at("B", 1900)]), 0.0),
-        game(against([at("A", 1902), at("B", 1902)], [at("M", 1902), at("C", 1902)]), 0.5, players=4),
+        game(
+            against([at("A", 1902), at("B", 1902)], [at("M", 1902), at("C", 1902)]), 0.5, players=4
+        ),
         game(against([at("C", 1902)], [at("A", 1902)]), 1.0),
     ]
     return history
@@ -139,7 +156,9 @@ def sides() -> History:
     )
     for year, order, outcomes in races:
         members = [[history.number(name, year) for name in names] for names in order]
-        performance = [history.add_performance(dict.fromkeys(of, 1.0), len(of) * BETA**2) for of in members]
+        performance = [
+            history.add_performance(dict.fromkeys(of, 1.0), len(of) * BETA**2) for of in members
+        ]
         for place, outcome in enumerate(outcomes):
             players = len(members[place]) + len(members[place + 1])
             coefficients = against([performance[place]], [performance[place + 1]])
@@ -178,7 +197,9 @@ def random_history(
     for name, played, _, _ in history.chains[:]:
         for category in ("blitz", "rapid"):
             if rng.random() < 0.6:
-                history.add_chain(f"{name} {category}", played[: rng.integers(1, 3)], 100.0, 30.0, 0.0)
+                history.add_chain(
+                    f"{name} {category}", played[: rng.integers(1, 3)], 100.0, 30.0, 0.0
+                )
     names = {(name, year) for name, played, _, _ in history.chains for year in played}
     for _ in range(links):
         year = int(rng.choice(years))
@@ -197,11 +218,15 @@ def _add_race(history: History, rng: np.random.Generator, year: int, present: li
     sides = [[history.number(name, year)] for name in order]
     if len(sides) > 2 and rng.random() < 0.5:
         sides[0] += sides.pop()
-    performance = [history.add_performance(dict.fromkeys(of, 1.0), len(of) * BETA**2) for of in sides]
+    performance = [
+        history.add_performance(dict.fromkeys(of, 1.0), len(of) * BETA**2) for of in sides
+    ]
     for place in range(len(sides) - 1):
         players = len(sides[place]) + len(sides[place + 1])
         coefficients = against([performance[place]], [performance[place + 1]])
-        history.links.append(game(coefficients, float(rng.choice([1.0, 0.5])), players=players, noise=0.0))
+        history.links.append(
+            game(coefficients, float(rng.choice([1.0, 0.5])), players=players, noise=0.0)
+        )
 
 
 def _add_game(history, rng, year, present, names, weights) -> None:  # type: ignore[no-untyped-def]

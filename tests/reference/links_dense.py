@@ -146,7 +146,9 @@ class JointTwin:
             self.prior_mean, self.prior_covariance, self.rows, self.links, self.q, self.h
         )
         for number, link in enumerate(self.links):
-            absorbed = log_integral(*self.cavity(number, mean, covariance), self.q[number], self.h[number])
+            absorbed = log_integral(
+                *self.cavity(number, mean, covariance), self.q[number], self.h[number]
+            )
             total += link.weight * (self.probability(number, *gaussian) - absorbed)
         return total
 
@@ -162,7 +164,9 @@ def _log_integral_of_all(mean, covariance, rows, links, q, h) -> float:
     pull = weighted - precision @ mean
     constant = weighted @ mean - 0.5 * mean @ precision @ mean
     return float(
-        constant + 0.5 * pull @ np.linalg.solve(grown, covariance) @ pull - 0.5 * np.linalg.slogdet(grown)[1]
+        constant
+        + 0.5 * pull @ np.linalg.solve(grown, covariance) @ pull
+        - 0.5 * np.linalg.slogdet(grown)[1]
     )
 
 

@@ -35,11 +35,16 @@ def log_evidence(years, gap, sigma0, beta, tau, nu0, varsigma0, varsigma, nodes=
     e, we = leggauss(nodes)
     e, we = reach / 2 * (e + 1), reach / 2 * we
     chain = np.outer(we * normal(e, nu0, varsigma0), we)
-    chain *= normal(e[:, None], e, varsigma * math.sqrt(gap))  # weights of (margin in year 1, in year 2)
+    chain *= normal(
+        e[:, None], e, varsigma * math.sqrt(gap)
+    )  # weights of (margin in year 1, in year 2)
 
     def likelihood(outcomes, d):
         own, other = e[:, None], e
-        p = (outcome_probability(o, d[:, None, None], own, other, math.sqrt(2) * beta) for o in outcomes)
+        p = (
+            outcome_probability(o, d[:, None, None], own, other, math.sqrt(2) * beta)
+            for o in outcomes
+        )
         return math.prod(p, start=np.ones((len(d), nodes, nodes)))
 
     early = np.einsum("dab,ac,bf->dcf", likelihood(years[0], d[0]), chain, chain, optimize=True)

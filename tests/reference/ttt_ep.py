@@ -63,7 +63,13 @@ def both_positive(mean, cov):
     sd = math.sqrt(cov[0, 0])
     low, high = max(0.0, mean[0] - 12 * sd), max(mean[0], 0.0) + 12 * sd
     x = low + (high - low) / 2 * (_X + 1)
-    density = _W * (high - low) / 2 * np.exp(-0.5 * ((x - mean[0]) / sd) ** 2) / (math.sqrt(2 * math.pi) * sd)
+    density = (
+        _W
+        * (high - low)
+        / 2
+        * np.exp(-0.5 * ((x - mean[0]) / sd) ** 2)
+        / (math.sqrt(2 * math.pi) * sd)
+    )
     slope = cov[0, 1] / cov[0, 0]
     centre, rest = mean[1] + slope * (x - mean[0]), math.sqrt(cov[1, 1] - slope * cov[0, 1])
     t = centre / rest
@@ -72,7 +78,9 @@ def both_positive(mean, cov):
     z = (density * mass).sum()
     m = np.array([(density * x * mass).sum(), (density * first).sum()]) / z
     cross = (density * x * first).sum() / z
-    square = np.array([[(density * x * x * mass).sum() / z, cross], [cross, (density * second).sum() / z]])
+    square = np.array(
+        [[(density * x * x * mass).sum() / z, cross], [cross, (density * second).sum() / z]]
+    )
     return math.log(z), m, square - np.outer(m, m)
 
 
@@ -124,7 +132,8 @@ def either(tilts, m, c):
     shares = [math.exp(log_p - log_z) for log_p, _, _ in found]
     mean = sum(share * own for share, (_, own, _) in zip(shares, found, strict=True))
     square = sum(
-        share * (cov + np.outer(own, own)) for share, (_, own, cov) in zip(shares, found, strict=True)
+        share * (cov + np.outer(own, own))
+        for share, (_, own, cov) in zip(shares, found, strict=True)
     )
     return log_z - math.log(len(found)), mean, square - np.outer(mean, mean)
 
@@ -144,14 +153,20 @@ def log_integral(mean, cov, p, h):
     grown = np.eye(len(mean)) + cov @ p
     pull = h - p @ mean
     constant = h @ mean - 0.5 * mean @ p @ mean
-    return constant + 0.5 * pull @ np.linalg.solve(grown, cov) @ pull - 0.5 * np.linalg.slogdet(grown)[1]
+    return (
+        constant
+        + 0.5 * pull @ np.linalg.solve(grown, cov) @ pull
+        - 0.5 * np.linalg.slogdet(grown)[1]
+    )
 
 
 def career(params, years):
     """D and A of careers so many years after the first game, as they are defined."""
     change = params.growth * (1 - np.exp(-years / params.growth_years))
     change -= params.decline * np.maximum(0.0, years - params.decline_after)
-    return change, years + params.early * params.early_years * (1 - np.exp(-years / params.early_years))
+    return change, years + params.early * params.early_years * (
+        1 - np.exp(-years / params.early_years)
+    )
 
 
 def skill_prior(timeline, params):
@@ -196,7 +211,9 @@ class Years:
 
     def step(self, score, information):
         theta = np.array([self.theta[y] for y in self.years])
-        move = np.linalg.solve(self.precision + np.diag(information), score - self.precision @ theta)
+        move = np.linalg.solve(
+            self.precision + np.diag(information), score - self.precision @ theta
+        )
         self.theta = dict(zip(self.years, (theta + move).tolist(), strict=True))
         return np.abs(move).max()
 
@@ -249,9 +266,14 @@ class Twin:
         self.games, self.above = len(self.sites), np.zeros(timeline.n_games)
         if self.of_margins:
             years = timeline.node_period / STEPS_PER_YEAR[kind]
-            walk = params.draw_margin_sd**2 + params.draw_margin_tau**2 * np.minimum.outer(years, years)
+            walk = params.draw_margin_sd**2 + params.draw_margin_tau**2 * np.minimum.outer(
+                years, years
+            )
             walk -= params.draw_margin_tau**2 * self.debut(years)[:, None]
-            nothing, same = np.zeros((n, n)), np.equal.outer(timeline.node_player, timeline.node_player)
+            nothing, same = (
+                np.zeros((n, n)),
+                np.equal.outer(timeline.node_player, timeline.node_player),
+            )
             self.prior_mean = np.append(self.prior_mean, np.full(n, params.draw_margin_mean))
             self.covariance = np.block([[self.covariance, nothing], [nothing, walk * same]])
             self.sites += [Site([n + i], np.eye(1), above_zero, joint) for i in range(n)]
@@ -279,7 +301,9 @@ class Twin:
         leads = [self.unit * line.offset[g] + sign * params.given_advantage for sign in signs]
         if self.of_margins:
             return either([partial(of_sides, outcome, noise, lead) for lead in leads], m, c)
-        return or_by_chance(self.chance(outcome), self.moments_by_skill(g, outcome, more, leads, m, c), m, c)
+        return or_by_chance(
+            self.chance(outcome), self.moments_by_skill(g, outcome, more, leads, m, c), m, c
+        )
 
     def chance(self, outcome):
         """The probability that a game has this outcome because chance decided it."""
@@ -299,12 +323,17 @@ class Twin:
 
     def gaussian(self):
         """Mean and covariance of all variables given all sites."""
-        covariance = np.linalg.solve(np.eye(len(self.p)) + self.covariance @ self.p, self.covariance)
+        covariance = np.linalg.solve(
+            np.eye(len(self.p)) + self.covariance @ self.p, self.covariance
+        )
         return self.prior_mean + covariance @ (self.h - self.p @ self.prior_mean), covariance
 
     def cavity(self, site, gaussian=None):
         mean, covariance = gaussian or self.gaussian()
-        m, c = site.to @ mean[site.variables], site.to @ covariance[np.ix_(*[site.variables] * 2)] @ site.to.T
+        m, c = (
+            site.to @ mean[site.variables],
+            site.to @ covariance[np.ix_(*[site.variables] * 2)] @ site.to.T,
+        )
         left = np.linalg.inv(c if self.joint else np.diag(np.diag(c)))
         c = np.linalg.inv(left - site.q)
         return c @ (left @ m - site.b), c
@@ -342,7 +371,9 @@ class Twin:
         if self.strength:
             half, level = self.levels()
             self.above = np.clip(
-                [(x - level[y]) / 400 for x, y in zip(half, self.years_of_games(), strict=True)], -2, 2
+                [(x - level[y]) / 400 for x, y in zip(half, self.years_of_games(), strict=True)],
+                -2,
+                2,
             )
         moved = self.walk.step(*self.scores()) if self.drift else 0.0
         if self.of_margins and self.drift:
@@ -360,9 +391,13 @@ class Twin:
     def levels(self):
         """Half the sum of the skills of every game's players, and its mean over the games of the year."""
         mean, line = self.gaussian()[0], self.timeline
-        half, of = (mean[line.game_white] + mean[line.game_black]) / 2, np.array(self.years_of_games())
+        half, of = (
+            (mean[line.game_white] + mean[line.game_black]) / 2,
+            np.array(self.years_of_games()),
+        )
         return half, {
-            year: np.average(half[of == year], weights=line.weight[of == year]) for year in set(of.tolist())
+            year: np.average(half[of == year], weights=line.weight[of == year])
+            for year in set(of.tolist())
         }
 
     def scores(self):
@@ -385,7 +420,9 @@ class Twin:
             x, spread = (m, c) if self.joint else (site.u @ m, site.u @ c @ site.u.T)
             at = self.walk.years.index(self.year[self.timeline.game_white[g]])
             for outcome in (1, 0, -1):
-                up, here, down = (self.moments(g, x, spread, outcome, h)[0] for h in (STEP, 0.0, -STEP))
+                up, here, down = (
+                    self.moments(g, x, spread, outcome, h)[0] for h in (STEP, 0.0, -STEP)
+                )
                 slope = (up - down) / (2 * STEP)
                 information[at] += site.times * math.exp(here) * slope**2
                 score[at] += site.times * slope * (outcome == int(self.timeline.outcome[g]) - 1)
@@ -393,7 +430,10 @@ class Twin:
 
     def log_z(self):
         """log Z of all sites, those of positive margins included."""
-        total, gaussian = log_integral(self.prior_mean, self.covariance, self.p, self.h), self.gaussian()
+        total, gaussian = (
+            log_integral(self.prior_mean, self.covariance, self.p, self.h),
+            self.gaussian(),
+        )
         for site in self.sites:
             m, c = self.cavity(site, gaussian)
             total += site.times * (site.tilt(m, c)[0] - log_integral(m, c, site.q, site.b))
@@ -425,4 +465,6 @@ def assert_is_twin(fit, twin, near=1e-6):
         theta = [twin.walk.theta[year] if twin.drift else 0.0 for year in fit.draws.year.tolist()]
         assert fit.draws.margin == pytest.approx(base * np.exp(theta), abs=near)
         levels = twin.levels()[1]
-        assert fit.draws.level == pytest.approx([levels[year] for year in fit.draws.year.tolist()], abs=near)
+        assert fit.draws.level == pytest.approx(
+            [levels[year] for year in fit.draws.year.tolist()], abs=near
+        )

@@ -54,7 +54,9 @@ def moments(mean: float, var: float, game: Game, numbers: Numbers) -> tuple[floa
     shares = [math.exp(part[2] - log_z) for part in parts]
     shares = [share / sum(shares) for share in shares]
     centre = sum(p * (part[0] - part[3]) for p, part in zip(shares, parts, strict=True))
-    square = sum(p * (part[1] + (part[0] - part[3]) ** 2) for p, part in zip(shares, parts, strict=True))
+    square = sum(
+        p * (part[1] + (part[0] - part[3]) ** 2) for p, part in zip(shares, parts, strict=True)
+    )
     return centre, square - centre**2
 
 
@@ -119,7 +121,9 @@ class PlainFit:
             drawn[player] = sum(weight * mean for weight, mean in theirs) / total
             heaviness[player] = min(total, 1.0)
         centre = sum(heaviness[p] * drawn[p] for p in self.players) / sum(heaviness.values())
-        self.level = {player: self.numbers.pull * (drawn[player] - centre) for player in self.players}
+        self.level = {
+            player: self.numbers.pull * (drawn[player] - centre) for player in self.players
+        }
 
     def run(self, tol: float = 1e-10, most: int = 20_000) -> PlainFit:
         for _ in range(most):
@@ -130,14 +134,18 @@ class PlainFit:
                 self.draw_levels()
             after = [self.skill(player) for player in self.players]
             moves = (
-                abs(a - b) for x, y in zip(before, after, strict=True) for a, b in zip(x, y, strict=True)
+                abs(a - b)
+                for x, y in zip(before, after, strict=True)
+                for a, b in zip(x, y, strict=True)
             )
             if max(moves, default=0.0) < tol:
                 return self
         raise AssertionError("the plain twin did not converge")
 
 
-def beliefs(games: list[Game], numbers: Numbers) -> dict[tuple[str, int], tuple[float, float, float, float]]:
+def beliefs(
+    games: list[Game], numbers: Numbers
+) -> dict[tuple[str, int], tuple[float, float, float, float]]:
     """{(player, year): (mean, sd, mean before the year's games, sd before)}."""
     found = {}
     for year in sorted({game.year for game in games}):

@@ -51,7 +51,9 @@ class History:
         return np.log(outcome_probability(outcome, lead, self.margin))
 
     def log_density(self, r):
-        total = sum(w * self.of_game(r[i] - r[j] + lead, outcome) for i, j, lead, outcome, w in self.games)
+        total = sum(
+            w * self.of_game(r[i] - r[j] + lead, outcome) for i, j, lead, outcome, w in self.games
+        )
         for i in self.first:
             total += self.virtual * (np.log(logistic(r[i])) + np.log(logistic(-r[i])))
             total -= betaln(self.virtual, self.virtual)
@@ -112,5 +114,7 @@ def whr(rows, prior_mean=0.0, **params):
     history = History(rows, **params)
     r = history.maximum()
     sd = np.sqrt(np.diag(np.linalg.inv(history.derivatives(r)[1])))
-    found = {node: (prior_mean + SCALE * r[i], SCALE * sd[i]) for i, node in enumerate(history.nodes)}
+    found = {
+        node: (prior_mean + SCALE * r[i], SCALE * sd[i]) for i, node in enumerate(history.nodes)
+    }
     return found, history.log_evidence(r)

@@ -47,7 +47,11 @@ def test_every_dependency_is_tested_in_one_version_that_the_pins_allow() -> None
 def has_one_pin(text: str, python: str, pins: list[Requirement]) -> bool:
     """Whether exactly one pinned version satisfies a requirement, or the requirement is not for this Python."""
     wanted = Requirement(text)
-    where = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
+    where = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": "linux",
+    }
     if wanted.marker and not wanted.marker.evaluate(where):
         return True
     found = [
@@ -67,7 +71,9 @@ def test_tools_whose_findings_differ_from_version_to_version_are_pinned_and_not_
     assert all(re.search(r"==[\d.]+(;|$)", text) for text in EXTRAS["check"])
     names = {Requirement(text).name for text in EXTRAS["check"]}
     assert names >= {"mypy", "ruff"}
-    assert not names & {Requirement(text).name for text in (*EXTRAS["test"], *PROJECT["dependencies"])}
+    assert not names & {
+        Requirement(text).name for text in (*EXTRAS["test"], *PROJECT["dependencies"])
+    }
 
 
 def test_the_readme_names_pythons_that_are_allowed() -> None:
@@ -76,7 +82,9 @@ def test_the_readme_names_pythons_that_are_allowed() -> None:
 
 
 def test_every_python_that_is_allowed_is_in_the_classifiers() -> None:
-    versions = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if ":: Python :: 3." in name]
+    versions = [
+        name.rpartition(" ")[2] for name in PROJECT["classifiers"] if ":: Python :: 3." in name
+    ]
     assert versions == PYTHONS
 
 

@@ -26,7 +26,9 @@ pytestmark = [
     pytest.mark.large,
     pytest.mark.skipif(sys.platform == "win32", reason="the script is for a POSIX shell"),
     pytest.mark.skipif(not (ROOT / ".git").exists(), reason="compared with what git knows"),
-    pytest.mark.skipif(not (TOOLS / "check-wheel-contents").exists(), reason="needs the extra `release`"),
+    pytest.mark.skipif(
+        not (TOOLS / "check-wheel-contents").exists(), reason="needs the extra `release`"
+    ),
 ]
 
 
@@ -49,7 +51,9 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
 def test_what_the_wheel_installs_does_what_the_readme_shows(printed: tuple[str, Path]) -> None:
     said, files = printed
     assert said.count("PASSED") == 2
-    (morphy,) = [line.split("\t") for line in said.splitlines() if line.startswith("Morphy, Paul\t1858\t")]
+    (morphy,) = [
+        line.split("\t") for line in said.splitlines() if line.startswith("Morphy, Paul\t1858\t")
+    ]
     assert abs(float(morphy[2]) - 2068.5) < 0.1
     assert {file.suffix for file in files.iterdir()} == {".whl", ".gz"}
 
@@ -81,7 +85,9 @@ def test_the_index_shows_a_readme_whose_links_lead_somewhere(printed: tuple[str,
     assert not re.findall(r"\]\((?!https?:|#)[^)]*\)", shown)
     assert f"({at.format('blob')}docs/cli.md)" in shown
     assert f"({at.format('raw')}docs/images/player.svg)" in shown
-    assert shown.replace(at.format("blob"), "").replace(at.format("raw"), "").strip() == readme.strip()
+    assert (
+        shown.replace(at.format("blob"), "").replace(at.format("raw"), "").strip() == readme.strip()
+    )
 
 
 def test_the_wheel_holds_configs_assets_and_the_mark_of_types(printed: tuple[str, Path]) -> None:

@@ -50,7 +50,9 @@ from ttt_cli.systems.registry import MODULES
 from ttt_cli.timeline import build_timeline
 
 REPLACED = "CREATE TABLE kept AS FROM {0}; DROP TABLE {0}; "
-SKILLS = "'a' AS player, '1857' AS period, 1857 AS period_number, 1.0 AS mean, 1.0 AS sd, 1 AS games"
+SKILLS = (
+    "'a' AS player, '1857' AS period, 1857 AS period_number, 1.0 AS mean, 1.0 AS sd, 1 AS games"
+)
 EVIL = {
     "view_players_reads": REPLACED.format("players")
     + "CREATE VIEW players AS SELECT * REPLACE ((SELECT content FROM read_text('{here}/secret')) AS folded) FROM kept",
@@ -114,7 +116,11 @@ EVIL = {
 }  # fmt: skip
 
 # Only for other clients: we read tables
-IGNORED = {*(evil for evil in EVIL if evil.startswith(("view", "macro", "further"))), "index", "sequence"} - {
+IGNORED = {
+    *(evil for evil in EVIL if evil.startswith(("view", "macro", "further"))),
+    "index",
+    "sequence",
+} - {
     "view_players_reads",
     "view_meta_reads",
 }
@@ -125,9 +131,7 @@ EVIL_FILES = [
 ]  # all with one view `skills` at most
 
 # What a view is made with in place of a function that would act at once.
-STAND_IN = (
-    "CREATE MACRO {}(a := 1, save_location := 1, storage := 1, storage_path := 1) AS TABLE SELECT 1 AS x"
-)
+STAND_IN = "CREATE MACRO {}(a := 1, save_location := 1, storage := 1, storage_path := 1) AS TABLE SELECT 1 AS x"
 
 
 @pytest.fixture
@@ -193,7 +197,9 @@ def test_views_and_macros_of_the_file_are_never_evaluated(
     commands = ("player Morphy", "top --leaders", "export games", "export skills", "players")
 
     def answers(run_: Path) -> list[tuple[int, str]]:
-        found = [ttt([*command.split(), "-q", "-f", "csv", "-r", str(run_)]) for command in commands]
+        found = [
+            ttt([*command.split(), "-q", "-f", "csv", "-r", str(run_)]) for command in commands
+        ]
         return [*zip(found, [capsys.readouterr().out] * len(found), strict=True)]
 
     expected = answers(here / "honest.ttt")
@@ -247,7 +253,14 @@ def test_all_of_it_in_little_memory_and_no_file_opened(here: Path, port: int) ->
         "codes = [run(['player', 'Morphy', '-r', str(p)]) for p in sorted(Path(sys.argv[1]).glob('*.ttt'))]\n"
         "print(set(codes), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    command = [strace, "-f", "-o", here / "trace", "-e", "trace=open,openat,openat2,connect,unlink,rename"]
+    command = [
+        strace,
+        "-f",
+        "-o",
+        here / "trace",
+        "-e",
+        "trace=open,openat,openat2,connect,unlink,rename",
+    ]
     done = subprocess.run(
         [*command, sys.executable, "-c", script, here], capture_output=True, text=True, check=True
     )
@@ -312,7 +325,9 @@ def test_a_largest_sd_is_no_smaller_than_the_sd() -> None:
     run = run_of(games_of(RECORDS, report=REPORT))
     for largest, possible in (("sd", True), ("0.99 * sd", False), ("1e-3", False)):
         run._connected().execute(f"BEGIN; UPDATE run.main.spans SET sd_most = {largest}")
-        refused = nullcontext() if possible else pytest.raises(RunError, match="its table `spans` holds")
+        refused = (
+            nullcontext() if possible else pytest.raises(RunError, match="its table `spans` holds")
+        )
         with refused:
             checks.check_numbers(run._connected(), Path("a"), run.meta, run._catalog, ())
         checks.CHECKED.pop((), None)
@@ -329,7 +344,12 @@ BEYOND = {
 
 
 def is_possible(column: schema.TableColumn, value: str) -> bool:
-    if isinstance(column.low, str) or isinstance(column.high, str) or "(" in value or value == "NULL":
+    if (
+        isinstance(column.low, str)
+        or isinstance(column.high, str)
+        or "(" in value
+        or value == "NULL"
+    ):
         return False
     return column.low <= float(value.strip("'")) <= column.high
 
@@ -338,7 +358,8 @@ def is_possible(column: schema.TableColumn, value: str) -> bool:
 def test_no_column_may_leave_its_range() -> None:
     """Every column of every table that has rows: unknown, no number, below and above."""
     run = run_of(
-        games_of(RECORDS, report=REPORT), chains=fit_of(build_timeline(games_of(RECORDS)), further="e").chains
+        games_of(RECORDS, report=REPORT),
+        chains=fit_of(build_timeline(games_of(RECORDS)), further="e").chains,
     )
     connection, found = run._connected(), set[str]()
     for table, columns in schema.tables(run._catalog.chains, whole_weights=True).items():
@@ -348,8 +369,12 @@ def test_no_column_may_leave_its_range() -> None:
             unknown = ["NULL"] * (column.required and column.type in BEYOND)
             for value in (*unknown, *BEYOND.get(column.type, ())):
                 if not is_possible(column, value):
-                    connection.execute(f'BEGIN; UPDATE run.main.{table} SET "{column.name}" = {value}')
-                    with pytest.raises(RunError, match=f"its table `{table}` holds impossible values"):
+                    connection.execute(
+                        f'BEGIN; UPDATE run.main.{table} SET "{column.name}" = {value}'
+                    )
+                    with pytest.raises(
+                        RunError, match=f"its table `{table}` holds impossible values"
+                    ):
                         checks.check_numbers(connection, Path("a"), run.meta, run._catalog, ())
                     connection.execute("ROLLBACK")
                     found.add(f"{table}.{column.name}")
@@ -375,7 +400,9 @@ def test_a_run_without_sds_opens_in_another_process(system: str, tmp_path: Path)
     games = io.BytesIO(b"date,white,black,result\n1850,A,B,1-0\n1858,A,B,0-1\n1858,A,B,1-0\n")
     fit(read_games(games), model=system, output=tmp_path / "x.ttt")
     checks.CHECKED.clear()
-    _, rows = open_run(tmp_path / "x.ttt").select("SELECT count(*), count(sd) FROM skills WHERE games = 0")
+    _, rows = open_run(tmp_path / "x.ttt").select(
+        "SELECT count(*), count(sd) FROM skills WHERE games = 0"
+    )
     assert rows == [(14, 0)]
 
 
@@ -393,7 +420,10 @@ CAREER = {
     "early": 2,
     "early_years": 1.5,
 }
-SYSTEMS = [*((name, {}) for name in MODULES), *((name, CAREER) for name in ("ttt", "ttt-d", "trueskill"))]
+SYSTEMS = [
+    *((name, {}) for name in MODULES),
+    *((name, CAREER) for name in ("ttt", "ttt-d", "trueskill")),
+]
 
 
 @pytest.mark.slow
@@ -404,20 +434,27 @@ def test_every_system_is_shown_as_it_was_found(model: str, given: dict[str, floa
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
     nodes = run.arrays("SELECT * FROM nodes")
     for onward, source in ((False, "skills"), (True, "skills_within(NULL, NULL, NULL)")):
-        expected, skills = histories(timeline, fit, onward=onward), run.arrays(f"SELECT * FROM {source}")
+        expected, skills = (
+            histories(timeline, fit, onward=onward),
+            run.arrays(f"SELECT * FROM {source}"),
+        )
         assert [timeline.players[i] for i in expected.player] == skills["player"].tolist()
         assert np.array_equal(expected.period, skills["period_number"])
         assert np.array_equal(expected.games, skills["games"])
         for name in (column for chain in fit.chains for column in chain_columns(chain)):
             assert skills[name] == pytest.approx(expected.columns[name], rel=1e-12, nan_ok=True)
-            assert np.array_equal(nodes[name], expected.columns[name][expected.games > 0], equal_nan=True)
+            assert np.array_equal(
+                nodes[name], expected.columns[name][expected.games > 0], equal_nan=True
+            )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
 def test_labels_are_those_of_the_periods(period: str) -> None:
     records = [("0900", "Old, A", "Older, B", "1-0"), ("2101-12-31", "Old, A", "Older, B", "0-1")]
-    games = games_of([*records[:1], *RECORDS, ("1999-12-30", "Öst, O", "New, N", "1-0"), *records[1:]])
+    games = games_of(
+        [*records[:1], *RECORDS, ("1999-12-30", "Öst, O", "New, N", "1-0"), *records[1:]]
+    )
     timeline = build_timeline(games, period)  # type: ignore[arg-type]
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)
     rows = run.select("SELECT DISTINCT period_number, period FROM skills ORDER BY ALL")[1]
@@ -426,14 +463,18 @@ def test_labels_are_those_of_the_periods(period: str) -> None:
 
 
 games = st.lists(
-    st.tuples(st.integers(1850, 1870), st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 2)),
+    st.tuples(
+        st.integers(1850, 1870), st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 2)
+    ),
     min_size=1,
     max_size=12,
 )
 
 
 @pytest.mark.large
-@given(games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9))
+@given(
+    games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9)
+)
 @examples(16)
 def test_some_periods_are_those_rows_of_all(
     rows: list[tuple[int, str, str, int]], low: int | None, width: int, idle: int | None
@@ -460,4 +501,6 @@ def test_some_periods_are_those_rows_of_all(
             if (low is None or low <= row[2] <= low + width)
             and (idle is None or row[2] - last_game[row[0], row[2]] <= idle)
         ]
-        assert shown.select("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected
+        assert (
+            shown.select("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected
+        )

@@ -95,13 +95,17 @@ def test_no_command_is_stopped_by_bad_lines(run: Run, capsys: pytest.CaptureFixt
     answers = []
     for lines in ([], BAD_LINES.values()):
         write_lines(run, *lines)
-        codes = [ttt([*command.split(), "-q", "-f", "csv", "-r", str(run.path)]) for command in COMMANDS]
+        codes = [
+            ttt([*command.split(), "-q", "-f", "csv", "-r", str(run.path)]) for command in COMMANDS
+        ]
         answers.append((codes, capsys.readouterr().out))
     assert answers[0] == answers[1]
     assert set(answers[0][0]) == {0}
 
 
-def test_what_was_skipped_is_told_with_the_table(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_skipped_is_told_with_the_table(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_lines(run, "no point", "nor this")
     assert ttt(["export", "evidence", "-f", "csv", "-r", str(run.path)]) == 0
     assert "a.ttt.points: lines that are no points, skipped: 2" in capsys.readouterr().err
@@ -128,7 +132,9 @@ def test_a_hole_of_a_gigabyte_is_not_read(run: Run) -> None:
     assert betas(run) == [300]
 
 
-def test_points_are_read_only_for_what_needs_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_are_read_only_for_what_needs_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_lines(run, good_line(300))
 
     def refuse(*_: object) -> None:
@@ -159,7 +165,9 @@ def test_a_file_that_was_not_read_to_its_beginning_is_not_removed(
     assert file.exists()
 
 
-def test_points_are_on_the_disk_when_they_are_stored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_are_on_the_disk_when_they_are_stored(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All of their bytes were handed over before the disk is asked to keep them."""
     assert run.path is not None
     synchronised = []

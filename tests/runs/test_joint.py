@@ -202,9 +202,9 @@ def test_what_cannot_be_is_refused(tmp_path, evil):
 def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
     """Skills at nodes, in periods without games, and after the last."""
     _, run = run_of(model, tau=tau)
-    rows = run.select("SELECT player, period_number FROM skills_within(1850, 1896, NULL) ORDER BY ALL")[1][
-        ::4
-    ]
+    rows = run.select(
+        "SELECT player, period_number FROM skills_within(1850, 1896, NULL) ORDER BY ALL"
+    )[1][::4]
     half = len(rows) // 2
     rows = rows[: 2 * half]
     skills, others, found = rows[:half], rows[half:], fresh(run)
@@ -238,7 +238,9 @@ def test_few_at_once_are_asked_by_a_factor_in_the_end(monkeypatch):
     found, beyond = fresh(run), fresh(run)
     drawn = found.samples(skills, 10, 1)
     for by_factor in (False, True, True):
-        assert found.within([skills[:2], skills[2:]], 1e-3)[0] == pytest.approx(expected[:2, :2], rel=1e-6)
+        assert found.within([skills[:2], skills[2:]], 1e-3)[0] == pytest.approx(
+            expected[:2, :2], rel=1e-6
+        )
         assert ("_factor" in vars(found)) == by_factor
     assert found.within([skills], 1.0)[0] == pytest.approx(expected, rel=1e-9, abs=1e-6)
     assert (found.samples(skills, 10, 1) == drawn).all()
@@ -258,13 +260,23 @@ def test_a_looser_solution_is_off_by_the_square_of_its_residual():
 def test_samples_of_many_are_those_of_their_covariance_matrix(monkeypatch):
     """With two points of one bridge, which share its noise, and two after a player's last game."""
     _, run = run_of()
-    skills = [("a", 1850), ("a", 1851), ("a", 1852), ("b", 1855), ("d", 1896), ("d", 1898), ("c", 1895)]
+    skills = [
+        ("a", 1850),
+        ("a", 1851),
+        ("a", 1852),
+        ("b", 1855),
+        ("d", 1896),
+        ("d", 1898),
+        ("c", 1895),
+    ]
     found = fresh(run)
     covariance, few = found.covariance(skills), found.samples(skills, 40_000, 4)
     monkeypatch.setattr(joint, "MOST_TOGETHER", 3)
     drawn = found.samples(skills, 40_000, 3)
     sd = np.sqrt(covariance.diagonal())
-    assert np.cov(drawn.T) / np.outer(sd, sd) == pytest.approx(covariance / np.outer(sd, sd), abs=0.03)
+    assert np.cov(drawn.T) / np.outer(sd, sd) == pytest.approx(
+        covariance / np.outer(sd, sd), abs=0.03
+    )
     assert np.abs((drawn.mean(axis=0) - few.mean(axis=0)) / sd).max() < 0.03
     assert (drawn == found.samples(skills, 40_000, 3)).all()
     assert not (drawn[:100] == found.samples(skills, 100, 4)).any()

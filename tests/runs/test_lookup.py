@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import each
-from tests.support.handmade import CONFIG, GAPS, Record, fit_of, games_of, put_small_run, run_by, run_of
+from tests.support.handmade import (
+    CONFIG,
+    GAPS,
+    Record,
+    fit_of,
+    games_of,
+    put_small_run,
+    run_by,
+    run_of,
+)
 from ttt_cli.config.schema import Period, ScaleConfig
 from ttt_cli.runs.lookup import Anchor, Found, Scale, parse_anchor
 from ttt_cli.runs.run import Run, open_run
@@ -71,7 +80,9 @@ def find() -> Finder:
         ("Misha Tal", "Tal, Mihail"),
     ],
 )
-def test_a_name_that_means_one_player_finds_him_silently(find: Finder, typed: str, meant: str) -> None:
+def test_a_name_that_means_one_player_finds_him_silently(
+    find: Finder, typed: str, meant: str
+) -> None:
     assert find(typed) == Found(meant)
 
 
@@ -118,7 +129,10 @@ def test_candidates_are_listed_with_games_and_years(find: Finder) -> None:
         ("/(/", "regular expression", ""),
         ("/Thomas/", "3 players", ""),
         # Each word typed needs a word of its own, parts of surnames are not taken, initials alone are no name
-        *((typed, "no player", "") for typed in ("Capablanca Capablanca", "Capablanca, J J", "P M")),
+        *(
+            (typed, "no player", "")
+            for typed in ("Capablanca Capablanca", "Capablanca, J J", "P M")
+        ),
         *((typed, "no player", "") for typed in ("Morph", "Morp, Paul", "Morphy, Pax")),
         *(
             (typed, "no player", "did you mean 'Morphy, Paul'")
@@ -283,10 +297,18 @@ def test_no_slope_to_be_matched(anchors: list[str]) -> None:
 
 
 def test_peaks_and_margins_are_on_the_scale_and_counts_are_not() -> None:
-    points, elo = scaled(further="draw_margin"), scaled(["Anderssen @ 1852 = 2600"], further="draw_margin")
+    points, elo = (
+        scaled(further="draw_margin"),
+        scaled(["Anderssen @ 1852 = 2600"], further="draw_margin"),
+    )
     sql = "SELECT peak_mean, peak_sd, games, wins FROM players WHERE surname = 'anderssen'"
-    ((peak, sd, *counts),), ((peak_elo, sd_elo, *counts_elo),) = points.select(sql)[1], elo.select(sql)[1]
-    assert (peak_elo, sd_elo) == pytest.approx((elo.scale.slope * peak + elo.scale.shift, sd / UNIT))
+    ((peak, sd, *counts),), ((peak_elo, sd_elo, *counts_elo),) = (
+        points.select(sql)[1],
+        elo.select(sql)[1],
+    )
+    assert (peak_elo, sd_elo) == pytest.approx(
+        (elo.scale.slope * peak + elo.scale.shift, sd / UNIT)
+    )
     assert counts_elo == counts
     margins = "SELECT draw_margin, draw_margin_sd, games, period_number FROM skills"
     for (margin, margin_sd, *rest), (elo_margin, elo_sd, *elo_rest) in zip(
@@ -303,7 +325,8 @@ def test_back_in_points() -> None:
     plain = [row for (row,) in scaled(further="draw_margin").select(sql)[1]]
     for one, (other,) in zip(plain, run.select(sql)[1], strict=True):
         exact = {
-            key: pytest.approx(value) if isinstance(value, float) else value for key, value in one.items()
+            key: pytest.approx(value) if isinstance(value, float) else value
+            for key, value in one.items()
         }
         assert run.scale.points(other) == exact
 
@@ -322,7 +345,9 @@ def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
 
 
 def test_anchors_as_they_are_written() -> None:
-    assert parse_anchor(" Lasker, Emanuel@1900=2720.5 ") == Anchor("Lasker, Emanuel", "1900", 2720.5)
+    assert parse_anchor(" Lasker, Emanuel@1900=2720.5 ") == Anchor(
+        "Lasker, Emanuel", "1900", 2720.5
+    )
     assert str(parse_anchor("A @ B @ 1900-Q1 = -3")) == "A @ B in 1900-Q1 = -3"
     for wrong in ("Lasker = 2720", "Lasker @ 1900", "@ 1900 = 2720", "Lasker @ 1900 = high"):
         with pytest.raises(ConfigError, match="not an anchor"):

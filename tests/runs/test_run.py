@@ -47,15 +47,21 @@ def run(tmp_path: Path) -> Run:
 def same_games(one: Games, other: Games) -> bool:
     columns = ((getattr(one, name), getattr(other, name)) for name in GAME_COLUMNS)
     equal = all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
-    equal = equal and all(list(getattr(one, name)) == list(getattr(other, name)) for name in TEXT_COLUMNS)
+    equal = equal and all(
+        list(getattr(one, name)) == list(getattr(other, name)) for name in TEXT_COLUMNS
+    )
     equal = equal and one.spellings == other.spellings
     return equal and one.players == other.players and one.report == other.report
 
 
 def test_what_was_written_of_games_comes_back() -> None:
-    rounds = CodedColumn(np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused"))
+    rounds = CodedColumn(
+        np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused")
+    )
     spellings = (("Morphy, Paul", "Morphy, P."), ("Morphy, Paul", "Paul Morphy"))
-    games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds, spellings=spellings)
+    games = replace(
+        games_of(RECORDS, report=REPORT), round=rounds, event=rounds, spellings=spellings
+    )
     run = run_of(games)
     assert run.has_rows("texts")
     assert same_games(run.stored_games(), games)
@@ -291,7 +297,10 @@ def test_points_are_in_every_view_of_the_run_at_once(place: Path) -> None:
     run.store_evidence([replace(point(300), requested={"beta": 300.0}, log_evidence=-1.0)])
     for reader in (run, other, open_run(place)):
         assert betas(reader) == [300, 400]
-        assert reader.query("SELECT log_evidence FROM evidence").log_evidence.tolist()[1:] == [-1.0, -400.0]
+        assert reader.query("SELECT log_evidence FROM evidence").log_evidence.tolist()[1:] == [
+            -1.0,
+            -400.0,
+        ]
     assert {path.name for path in place.parent.iterdir()} == {"a.ttt", "a.ttt.points"}
 
 
@@ -364,7 +373,9 @@ def test_what_is_written_to_later_is_not_fitted_later(here: Path, how: str) -> N
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
-def test_a_run_of_another_user_is_not_opened_unasked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_another_user_is_not_opened_unasked(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_small_run(here / "theirs.ttt", RECORDS[:2])
     other = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: other)

@@ -103,9 +103,13 @@ def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> N
 
 
 @each("weights, kind", [([1, 2, 3, 1, 1, 1, 1], int), ([1, 0.5, 3, 1, 1, 1, 1], float)])
-def test_counts_are_whole_numbers_unless_a_game_counts_for_less(weights: list[float], kind: type) -> None:
+def test_counts_are_whole_numbers_unless_a_game_counts_for_less(
+    weights: list[float], kind: type
+) -> None:
     run = run_of(games_of(RECORDS, weights))
-    rows = run.select("SELECT games, wins FROM players")[1] + run.select("SELECT weight FROM games")[1]
+    rows = (
+        run.select("SELECT games, wins FROM players")[1] + run.select("SELECT weight FROM games")[1]
+    )
     assert {type(value) for row in rows for value in row} == {kind}
 
 
@@ -113,7 +117,10 @@ def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
     write_small_run(tmp_path / "a.ttt")
     run = open_run(tmp_path / "a.ttt")
     for sql, rows in (
-        ("path, kind, digest, size, rows, used FROM inputs LIMIT 1", [("a.pgn", "pgn", "00ff", 100, 5, 3)]),
+        (
+            "path, kind, digest, size, rows, used FROM inputs LIMIT 1",
+            [("a.pgn", "pgn", "00ff", 100, 5, 3)],
+        ),
         ("file, reason, rows FROM dropped", [("a.pgn", "no result", 1), ("a.pgn", "bad date", 1)]),
         ("file, what, rows, file_number FROM noticed", [("a.pgn", "duplicate", 2, 0)]),
         ("count(*) FROM problems", [(len(REPORT.problems),)]),
@@ -149,7 +156,11 @@ def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
 
 @each(
     "name, message",
-    [("", "is a folder"), ("no/a.ttt", "folder does not exist"), ("/dev/null", "not a regular file")],
+    [
+        ("", "is a folder"),
+        ("no/a.ttt", "folder does not exist"),
+        ("/dev/null", "not a regular file"),
+    ],
 )
 def test_places_that_cannot_take_a_run_are_refused(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(RunError, match=message) as caught:
@@ -198,7 +209,13 @@ def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Pa
     for name, storage in (("whole", MEMORY), ("parts", ArrayFiles(tmp_path, rows=7))):
         timeline = build_timeline(replace(games, storage=storage))
         fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
-        write_run(place := tmp_path / f"{name}.ttt", replace(games, storage=storage), timeline, fit, CONFIG)
+        write_run(
+            place := tmp_path / f"{name}.ttt",
+            replace(games, storage=storage),
+            timeline,
+            fit,
+            CONFIG,
+        )
         runs.append(place)
     with duckdb.connect() as connection:
         for run in runs:
@@ -207,7 +224,9 @@ def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Pa
         assert len(tables) > 10
         for (table,) in tables:
             whole, parts = (
-                connection.execute(f"SELECT * FROM {run.stem}.main.{table} ORDER BY rowid").fetchall()
+                connection.execute(
+                    f"SELECT * FROM {run.stem}.main.{table} ORDER BY rowid"
+                ).fetchall()
                 for run in runs
             )
             different = {one[0] for one, other in zip(whole, parts, strict=True) if one != other}
@@ -222,14 +241,18 @@ def test_a_disk_without_room_is_refused_with_numbers_before_inference(
     before = place.read_bytes()
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 10**9, 300_000))
     monkeypatch.setattr(ttt, "fit", lambda *_, **__: pytest.fail("inference has begun"))
-    with pytest.raises(RunError, match=r"needs about 2 MB, and the disk has 0\.3 MB left") as caught:
+    with pytest.raises(
+        RunError, match=r"needs about 2 MB, and the disk has 0\.3 MB left"
+    ) as caught:
         api.fit(games_of(RECORDS), output=place)
     assert caught.value.where == str(place)
     assert place.read_bytes() == before
     assert list(tmp_path.iterdir()) == [place]
 
 
-def test_the_estimate_is_no_more_than_a_run_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_estimate_is_no_more_than_a_run_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "a.ttt"
     timeline = build_timeline(write_small_run(place))
     size = place.stat().st_size
@@ -247,7 +270,12 @@ def test_a_default_name_takes_only_the_place_of_a_run_of_the_same_file(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "g.csv").write_text("date,white,black,result\n1850,a,b,1-0\n")
     (tmp_path / "g.tsv").write_text("date\twhite\tblack\tresult\n1850\ta\tb\t1-0\n")
-    for args, code in ((["g.csv"], 0), (["./g.csv"], 0), (["g.tsv"], 2), (["g.tsv", "-o", "g.ttt"], 0)):
+    for args, code in (
+        (["g.csv"], 0),
+        (["./g.csv"], 0),
+        (["g.tsv"], 2),
+        (["g.tsv", "-o", "g.ttt"], 0),
+    ):
         assert run_command(["fit", *args, "-q", "-s", "model.name=elo"]) == code
     err = capsys.readouterr().err
     assert "g.ttt: is a run of other games (./g.csv)" in err
@@ -257,9 +285,13 @@ def test_a_default_name_takes_only_the_place_of_a_run_of_the_same_file(
 @given(st.data())
 @examples(12)
 def test_records_are_the_weighted_results(data: st.DataObject) -> None:
-    rows = [RECORDS[i] for i in sorted(data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=12)))]
+    rows = [
+        RECORDS[i] for i in sorted(data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=12)))
+    ]
     same = data.draw(st.booleans())
-    weights = [2.0] * len(rows) if same else [data.draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in rows]
+    weights = (
+        [2.0] * len(rows) if same else [data.draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in rows]
+    )
     games = games_of(rows, weights)
     if same:
         games = replace(games, weight=np.broadcast_to(2.0, len(rows)))
@@ -347,9 +379,14 @@ def test_the_second_writer_is_refused_by_choice_or_waits(
         assert place.read_bytes() == before
         assert main.run(["player", "old", "-r", "a.ttt"]) == 0  # readers need no lock
         told: list[str] = []
-        with waiting(lambda sentence: (told.append(sentence), end()), wait=True), write_lock("a.ttt"):
+        with (
+            waiting(lambda sentence: (told.append(sentence), end()), wait=True),
+            write_lock("a.ttt"),
+        ):
             pass
-        assert told == ["a.ttt: waiting for another process that writes this run (--no-wait refuses)"]
+        assert told == [
+            "a.ttt: waiting for another process that writes this run (--no-wait refuses)"
+        ]
     assert main.run(args) in (0, 4)
     assert {*names()} - {"a.ttt.points"} == {"a.ttt"}
 

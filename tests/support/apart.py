@@ -72,10 +72,15 @@ def agree(one, other, *, tol=1e-7, evidence=1e-9):
         assert found.covariance == pytest.approx(chain.covariance, abs=100 * tol, rel=1e-9)
     assert other.log_evidence == pytest.approx(one.log_evidence, abs=evidence)
     assert other.leave_one_out == pytest.approx(one.leave_one_out, abs=1e-9)
-    assert (other.draws is None, other.newcomers is None) == (one.draws is None, one.newcomers is None)
+    assert (other.draws is None, other.newcomers is None) == (
+        one.draws is None,
+        one.newcomers is None,
+    )
     if one.draws:
         for column in ("margin", "sd", "level"):
-            assert getattr(other.draws, column) == pytest.approx(getattr(one.draws, column), abs=1e-6)
+            assert getattr(other.draws, column) == pytest.approx(
+                getattr(one.draws, column), abs=1e-6
+            )
     if one.newcomers:
         assert other.newcomers.year.tolist() == one.newcomers.year.tolist()
         assert other.newcomers.mean == pytest.approx(one.newcomers.mean, abs=1e-7)

@@ -18,7 +18,13 @@ CHROMIUM: Final = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 _OPTIONS: Final = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
+    *(
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+    ),
     *("--disable-dev-shm-usage", "--remote-debugging-pipe"),
 )
 _ON_PIPES: Final = """
@@ -59,7 +65,9 @@ class Browser:
                 budget=_PATIENCE,
             )
             self._await("Emulation.virtualTimeBudgetExpired", session)
-            found = self._ask("Runtime.evaluate", session, expression="document.documentElement.outerHTML")
+            found = self._ask(
+                "Runtime.evaluate", session, expression="document.documentElement.outerHTML"
+            )
             return str(found["result"]["value"])
         finally:
             self._ask("Target.closeTarget", targetId=target)
@@ -75,7 +83,8 @@ class Browser:
         number = next(self._numbers)
         message = {"id": number, "method": method, "params": parameters}
         os.write(
-            self._command, json.dumps(message | ({"sessionId": session} if session else {})).encode() + b"\0"
+            self._command,
+            json.dumps(message | ({"sessionId": session} if session else {})).encode() + b"\0",
         )
         while (found := self._next()).get("id") != number:
             pass

@@ -99,7 +99,9 @@ def assert_slopes(module, timeline, params, keys, solver=EXACT, step=1e-3, **nea
         at = getattr(params, key)
         width = keys[key] if isinstance(keys, dict) else step * (abs(at) or 1.0)
         high, low = (
-            module.fit(timeline, params.model_copy(update={key: at + side * width}), solver).log_evidence
+            module.fit(
+                timeline, params.model_copy(update={key: at + side * width}), solver
+            ).log_evidence
             for side in (1, -1)
         )
         expected = (high - low) / (2 * width)
@@ -110,7 +112,10 @@ def assert_slopes(module, timeline, params, keys, solver=EXACT, step=1e-3, **nea
 def skills(timeline, fit):
     """{(player, year): (mean, sd)}."""
     return {
-        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): (fit.mean[i], fit.sd[i])
+        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): (
+            fit.mean[i],
+            fit.sd[i],
+        )
         for i in range(timeline.n_nodes)
     }
 

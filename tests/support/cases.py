@@ -27,7 +27,8 @@ def each(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Ca
 
         left = {name for name in inspect.signature(test).parameters if name not in keys}
         wanted = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in ("subtests", *sorted(left))
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
+            for name in ("subtests", *sorted(left))
         ]
         run.__signature__ = inspect.Signature(wanted)  # type: ignore[attr-defined]  # the fixtures that pytest looks for
         return run

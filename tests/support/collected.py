@@ -31,7 +31,10 @@ def collected_of(
         kind = "scores" if any(isinstance(row["result"], tuple) for row in table) else "text"
         names = sorted({name for row in table for name in row if name not in _OWN})
         lines = [line for line in range(1, len(table) + len(bad) + 1) if line not in bad]
-        columns = {f"{name}s": [row[name] for row in table] for name in ("date", "white", "black", "result")}
+        columns = {
+            f"{name}s": [row[name] for row in table]
+            for name in ("date", "white", "black", "result")
+        }
         if any("weight" in row for row in table):
             columns["weights"] = [row.get("weight", "1") for row in table]
         columns |= {name: [row.get(name, "") for row in table] for name in names}
@@ -44,7 +47,9 @@ def collected_of(
     return collector.collected()
 
 
-def records_of(*files: Iterable[Row], data: DataConfig | None = None, rejects: Iterable[int] = ()) -> Records:
+def records_of(
+    *files: Iterable[Row], data: DataConfig | None = None, rejects: Iterable[int] = ()
+) -> Records:
     """The records of `collected_of`, selected."""
     return make_records(collected_of(*files, data=data, rejects=rejects))
 

@@ -61,7 +61,9 @@ class Server:
         address, client = self.folder / "socket", self.folder / "ttt"
         for left in (address, self._held):
             left.unlink(missing_ok=True)
-        client.write_text(_CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
+        client.write_text(
+            _CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8"
+        )
         client.chmod(0o755)
         os.mkfifo(self._held)
         end = os.open(self._held, os.O_RDONLY | os.O_NONBLOCK)
@@ -81,7 +83,10 @@ class Server:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         os.close(self._hold)
 
@@ -113,7 +118,9 @@ def _load() -> None:
     for module in walk_packages(ttt_cli.__path__, f"{ttt_cli.__name__}."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
-    for name, kernels in ((name, kernels) for chain in warm.DEFAULT for name, kernels in chain.items()):
+    for name, kernels in (
+        (name, kernels) for chain in warm.DEFAULT for name, kernels in chain.items()
+    ):
         for kernel in kernels:
             getattr(import_module(f"ttt_cli.kernels.{name}"), kernel).compile()
     gc.collect()
@@ -137,7 +144,9 @@ def _answer(line: socket.socket) -> None:
     os._exit(0)
 
 
-def _run(args: list[str], folder: str, environment: dict[str, str], *, streams: list[int]) -> NoReturn:
+def _run(
+    args: list[str], folder: str, environment: dict[str, str], *, streams: list[int]
+) -> NoReturn:
     """Become the command: its streams, folder, environment and arguments."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)

@@ -43,7 +43,9 @@ GAPS: tuple[Record, ...] = (
 NO_REPORT = ReadReport()
 REPORT = ReadReport(
     files=(
-        FileReport("a.pgn", "pgn", "00ff", 100, 5, 3, {"no result": 1, "bad date": 1}, {"duplicate": 2}),
+        FileReport(
+            "a.pgn", "pgn", "00ff", 100, 5, 3, {"no result": 1, "bad date": 1}, {"duplicate": 2}
+        ),
         FileReport("b.csv", "csv", "11ee", 200, 4, 4, {}),
     ),
     problems=(
@@ -55,7 +57,9 @@ REPORT = ReadReport(
 
 
 def games_of(
-    records: Sequence[Record], weights: Iterable[float] | None = None, report: ReadReport = NO_REPORT
+    records: Sequence[Record],
+    weights: Iterable[float] | None = None,
+    report: ReadReport = NO_REPORT,
 ) -> Games:
     """Games in the order given (by date). The first three rows come from file 0, the others from file 1."""
     players = tuple(sorted({name for _, white, black, _ in records for name in (white, black)}))
@@ -65,7 +69,9 @@ def games_of(
         date_precision=np.array(precisions, np.int8),
         white=np.array([players.index(white) for _, white, _, _ in records], np.int32),
         black=np.array([players.index(black) for _, _, black, _ in records], np.int32),
-        outcome=np.array([("0-1", "1/2-1/2", "1-0").index(result) for *_, result in records], np.int8),
+        outcome=np.array(
+            [("0-1", "1/2-1/2", "1-0").index(result) for *_, result in records], np.int8
+        ),
         weight=np.ones(len(records)) if weights is None else np.array(list(weights), np.float64),
         offset=np.resize([0.0, -50.0, 0.0, 100.0], len(records)),
         source_file=np.array([0 if i < 3 else 1 for i in range(len(records))], np.int32),
@@ -98,7 +104,11 @@ CONFIG = Config(model=ModelConfig(name="ttt", beta=480.0, tau=60, draw_margin="a
 
 
 def write_small_run(
-    path: Path, records: Sequence[Record] = RECORDS, *, converged: bool = True, further: str | None = None
+    path: Path,
+    records: Sequence[Record] = RECORDS,
+    *,
+    converged: bool = True,
+    further: str | None = None,
 ) -> Games:
     """Write a run of these records, and give back its games."""
     games = games_of(records, report=REPORT)
@@ -107,7 +117,9 @@ def write_small_run(
     return games
 
 
-def put_small_run(path: Path, records: Sequence[Record] = RECORDS, *, further: str | None = None) -> Path:
+def put_small_run(
+    path: Path, records: Sequence[Record] = RECORDS, *, further: str | None = None
+) -> Path:
     """As `write_small_run`, for tests of what comes after writing."""
     return written(path, lambda: write_small_run(path, records, further=further), *records, further)
 
@@ -129,7 +141,9 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
     return path
 
 
-def run_of(games: Games, place: Path | None = None, *, period: Period = "year", **changes: Any) -> Run:
+def run_of(
+    games: Games, place: Path | None = None, *, period: Period = "year", **changes: Any
+) -> Run:
     """A run of games, in memory or at a place; `changes` of the fit of `fit_of`."""
     timeline = build_timeline(games, period)
     fit = replace(fit_of(timeline), **changes)

@@ -44,14 +44,17 @@ class Linked:
         self.skills = [chain for chain in history.chains if " " not in chain[0]]
         self.categories = [chain for chain in history.chains if " " in chain[0]]
         self.place = {
-            history.number(name, year): (name, year) for name, years, _, _ in history.chains for year in years
+            history.number(name, year): (name, year)
+            for name, years, _, _ in history.chains
+            for year in years
         }
         self.number = np.full(history.size + len(history.sums), -1)
         self.links = performances(history.sums, history.spread, history.size) + history.links
         self.is_pair = [pairs and self.is_plain(link) for link in self.links]
         self.timeline = self.laid_timeline()
         self.period = {
-            int(self.timeline.label(int(number))): index for index, number in enumerate(self.timeline.periods)
+            int(self.timeline.label(int(number))): index
+            for index, number in enumerate(self.timeline.periods)
         }
         extra = self.laid_extra()
         self.games = LinkedGames(self.laid_rows(), extra)
@@ -72,11 +75,15 @@ class Linked:
         rows = [(year, name, NOBODY, 2) for name, year in self.place.values() if " " not in name]
         for link, is_pair in zip(self.links, self.is_pair, strict=True):
             if is_pair:
-                first, second = sorted(link.coefficients, key=lambda variable: -link.coefficients[variable])
+                first, second = sorted(
+                    link.coefficients, key=lambda variable: -link.coefficients[variable]
+                )
                 (white, year), (black, _) = self.place[first], self.place[second]
                 rows.append((year, white, black, OUTCOMES[link.low], link.weight))
         timeline = build_timeline(make_games(rows))
-        for node, (player, period) in enumerate(zip(timeline.node_player, timeline.node_period, strict=True)):
+        for node, (player, period) in enumerate(
+            zip(timeline.node_player, timeline.node_period, strict=True)
+        ):
             name, year = timeline.players[player], int(timeline.label(int(period)))
             if name != NOBODY:
                 self.number[self.history.number(name, year)] = node
@@ -114,7 +121,9 @@ class Linked:
                 previous[variable], following[before] = before, variable
                 variance[variable] = drift**2 * (year - years[step - 1])
         years = [self.year_of(members) for members in self.history.sums]
-        for rank, performance in enumerate(sorted(range(len(years)), key=lambda number: years[number])):
+        for rank, performance in enumerate(
+            sorted(range(len(years)), key=lambda number: years[number])
+        ):
             self.number[self.history.size + performance] = nodes + len(order) + rank
         return ExtraVariables(
             self.starts([year for year, _, _ in order]), previous, following, np.zeros(len(order)), variance,
@@ -136,13 +145,19 @@ class Linked:
 
     def laid_rows(self) -> LinkRows:
         """The links that are no pairs."""
-        links = [link for link, is_pair in zip(self.links, self.is_pair, strict=True) if not is_pair]
-        period = np.array([self.period[int(self.year_of(link.coefficients))] for link in links], int)
+        links = [
+            link for link, is_pair in zip(self.links, self.is_pair, strict=True) if not is_pair
+        ]
+        period = np.array(
+            [self.period[int(self.year_of(link.coefficients))] for link in links], int
+        )
         row = np.append(0, np.cumsum([len(link.coefficients) for link in links]))
         rows = LinkRows(
             start=np.empty(0, np.int64),
             row=row.astype(np.int64),
-            variable=np.array([self.number[v] for link in links for v in link.coefficients], np.int32),
+            variable=np.array(
+                [self.number[v] for link in links for v in link.coefficients], np.int32
+            ),
             coefficient=np.array([c for link in links for c in link.coefficients.values()], float),
             offset=np.array([link.offset for link in links]),
             noise=np.array([link.noise for link in links]),
@@ -155,7 +170,9 @@ class Linked:
     def through_time(self, **changes) -> ThroughTime:
         """TTT of this history."""
         ((sd, drift),) = {(sd, drift) for _, _, sd, drift in self.skills}
-        params = Params(prior_mean=self.history.means[0], prior_sd=sd, beta=BETA, tau=drift, **changes)
+        params = Params(
+            prior_mean=self.history.means[0], prior_sd=sd, beta=BETA, tau=drift, **changes
+        )
         return replace(through_time(self.timeline, params, MARGIN), links=self.games)
 
     def fit(self, solver, start=None, **changes) -> tuple[Fit, object]:
@@ -167,4 +184,6 @@ class Linked:
     def beliefs(self, fit, posterior) -> np.ndarray:
         """Means and sds of the history's variables, (2, variables)."""
         skill, extra = fit.chains["skill"], posterior.extra_beliefs()
-        return np.array([np.append(skill.mean, extra[0]), np.append(skill.sd, extra[1])])[:, self.number]
+        return np.array([np.append(skill.mean, extra[0]), np.append(skill.sd, extra[1])])[
+            :, self.number
+        ]

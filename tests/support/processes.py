@@ -14,7 +14,9 @@ def holding(script: str, place: str | Path) -> Iterator[Callable[[], object]]:
     The script prints `held` and waits for a line.
     """
     command = [sys.executable, "-c", script, str(place)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         yield lambda: holder.communicate("\n")

@@ -63,7 +63,9 @@ def _code(members: dict[str, float], number: dict[str, int], teams: list[dict[in
     if list(members.values()) == [1.0]:
         return 0
     by_player = {number[name]: share for name, share in members.items()}
-    in_order = [list(team.items()) for team in teams]  # the first member is the first player of the side
+    in_order = [
+        list(team.items()) for team in teams
+    ]  # the first member is the first player of the side
     if list(by_player.items()) not in in_order:
         teams.append(by_player)
         return len(teams)

@@ -23,7 +23,9 @@ predict: Final = predict_ratings
 class Params(RatingParams, ExpectedParams):
     """Parameters of the toy."""
 
-    spread: Annotated[float, Field(gt=0, description="points between a score of 0 and of 100 %")] = 800.0
+    spread: Annotated[
+        float, Field(gt=0, description="points between a score of 0 and of 100 %")
+    ] = 800.0
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:

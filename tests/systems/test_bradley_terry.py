@@ -21,7 +21,10 @@ from ttt_cli.timeline import build_timeline
 PLAYERS = "abcdef"
 rows = st.lists(
     st.tuples(
-        st.integers(1900, 1903), st.sampled_from(PLAYERS), st.sampled_from(PLAYERS), st.integers(0, 2)
+        st.integers(1900, 1903),
+        st.sampled_from(PLAYERS),
+        st.sampled_from(PLAYERS),
+        st.integers(0, 2),
     ).filter(lambda row: row[1] != row[2]),
     max_size=20,
 )
@@ -86,5 +89,7 @@ def test_deviations_that_need_too_much_are_refused_before_the_first_step(model, 
     module = registry.load(model)
     assert module.fit(timeline, module.Params(deviations="own"), SolverConfig()).status.converged
     monkeypatch.setattr(newton.LogDensity, "at", None)
-    with pytest.raises(ConfigError, match="exact deviations of 2 skills need a factor of 3 numbers"):
+    with pytest.raises(
+        ConfigError, match="exact deviations of 2 skills need a factor of 3 numbers"
+    ):
         module.fit(timeline, module.Params(), SolverConfig())

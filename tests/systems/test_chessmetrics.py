@@ -31,7 +31,10 @@ def round_robin(points):
             shift = min(max(left[one], 0.0), max(-left[other], 0.0), 1.0)
             left[one] -= shift
             left[other] += shift
-            rows += [(2005, one, other, 1 + int(shift > 0)), (2005, other, one, 1 - int(shift > 0.5))]
+            rows += [
+                (2005, one, other, 1 + int(shift > 0)),
+                (2005, other, one, 1 - int(shift > 0.5)),
+            ]
     assert not any(left.values())
     return rows
 
@@ -53,7 +56,9 @@ def test_the_padded_performance_of_a_tournament():
 @given(games, st.sampled_from((4, 1.4)))
 def test_it_equals_its_plain_twin(rows, window):
     """Windows of whole years and others: of a year of which months are left these still count."""
-    timeline, fit = fit_rows(rows, "chessmetrics", draw_margin=60, white_advantage=30, window=window)
+    timeline, fit = fit_rows(
+        rows, "chessmetrics", draw_margin=60, white_advantage=30, window=window
+    )
     assert fit.status.converged
     slow, formula = [(*row[:5], row[5] + 30) for row in rows], FORMULA | {"window": window}
     chain = fit.chains["skill"]
@@ -72,7 +77,9 @@ def test_the_error_is_bounded_as_it_says(weight):
     rows = [(1900, f"p{k:02}", f"p{k + 1:02}", 2 if k % 5 else 0, weight) for k in range(40)]
     _, exact = fit_rows(rows, "chessmetrics", draw_margin=60, solver=SolverConfig(tol=1e-8))
     for steps in (1, 2, 3):
-        _, stopped = fit_rows(rows, "chessmetrics", draw_margin=60, solver=SolverConfig(max_sweeps=steps))
+        _, stopped = fit_rows(
+            rows, "chessmetrics", draw_margin=60, solver=SolverConfig(max_sweeps=steps)
+        )
         error = np.abs(stopped.mean - exact.mean).max()
         assert error <= stopped.status.remaining_error
         assert stopped.status.converged == (stopped.status.remaining_error <= 0.01)
@@ -82,10 +89,13 @@ def test_the_error_is_bounded_as_it_says(weight):
 def test_months_are_those_of_the_published_formula():
     """A win in January and one in December: at the end of December they count 37/48 and 48/48."""
     days = [
-        np.datetime64(f"1900-{month}-10", "D") - np.datetime64("1970-01-01", "D") for month in ("01", "12")
+        np.datetime64(f"1900-{month}-10", "D") - np.datetime64("1970-01-01", "D")
+        for month in ("01", "12")
     ]
     dated = replace(make_games([(1900, "a", "b", 2)] * 2), date=np.array(days).astype(np.int32))
     fit = model.fit(build_timeline(dated, "month"), model.Params(draw_margin=60), EXACT)
     w = 1 + 37 / 48
     counted = w / (w + 4)
-    assert fit.mean[-2] - fit.mean[-1] == pytest.approx(2 * counted * 425 * w / (counted * (w + 7) + w))
+    assert fit.mean[-2] - fit.mean[-1] == pytest.approx(
+        2 * counted * 425 * w / (counted * (w + 7) + w)
+    )

@@ -18,7 +18,11 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems.edo import Params, fit
 
 SCALE = 400 / math.log(10)
-ROUND = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2)]  # everybody scores and concedes
+ROUND = [
+    (1900, "a", "b", 2),
+    (1900, "b", "c", 2),
+    (1900, "c", "a", 2),
+]  # everybody scores and concedes
 
 
 def tied_rows(seed):
@@ -37,7 +41,8 @@ def all_years(timeline, fit):
     keys = zip(found.player.tolist(), found.period.tolist(), strict=True)
     values = zip(found.columns["mean"].tolist(), found.columns["sd"].tolist(), strict=True)
     return {
-        (timeline.players[player], year): value for (player, year), value in zip(keys, values, strict=True)
+        (timeline.players[player], year): value
+        for (player, year), value in zip(keys, values, strict=True)
     }
 
 
@@ -141,7 +146,9 @@ def test_years_whose_only_games_are_left_out_are_on_the_straight_line():
 
 def test_groups_without_games_both_ways_are_told_and_have_one_mean():
     far = [(1900, "x", "y", 2), (1900, "x", "y", 0, 2.0)]
-    timeline, fit = fit_rows([*ROUND, *far, (1900, "a", "x", 2, 9.0)], "edo", raw_mean=2000, prior_sd=1e6)
+    timeline, fit = fit_rows(
+        [*ROUND, *far, (1900, "a", "x", 2, 9.0)], "edo", raw_mean=2000, prior_sd=1e6
+    )
     assert fit.notes == (
         "2 groups of players are not connected by games that went both ways: each has the same mean",
     )
@@ -185,7 +192,9 @@ def test_it_comes_close_to_the_published_ratings(data):
             years.setdefault(node[1], []).append((fit.mean[i], published[node]))
     pairs = [np.array(year) for year in years.values() if len(year) >= 10]
     assert len(pairs) == 35
-    assert np.median([np.corrcoef(year.T)[0, 1] for year in pairs]) == pytest.approx(0.849, abs=0.002)
+    assert np.median([np.corrcoef(year.T)[0, 1] for year in pairs]) == pytest.approx(
+        0.849, abs=0.002
+    )
 
 
 def test_from_wherever_it_starts_it_ends_at_the_same():

@@ -62,7 +62,11 @@ def test_k_by_alpha_is_the_one_of_the_paper():
 
 @laws
 @given(
-    games, st.booleans(), st.booleans(), st.sampled_from(["game", "period"]), st.sampled_from(EXPECTATIONS)
+    games,
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["game", "period"]),
+    st.sampled_from(EXPECTATIONS),
 )
 def test_it_is_the_plain_twin(rows, colours, fide, update, expectation):
     steps = {"k_new": 40.0, "k_top": 10.0, "new_games": 4} if fide else {}

@@ -40,7 +40,9 @@ def test_the_worked_example():
 def test_the_expected_score_of_the_worked_example():
     """0.376 of 1400, 80 against 1500, 150 (the same note, on expected outcomes)."""
     params = {"draw_margin": 0.0, "white_advantage": 0.0}
-    sides = [{"mean": np.array([m]), "sd": np.array([s])} for m, s in ((1400.0, 80.0), (1500.0, 150.0))]
+    sides = [
+        {"mean": np.array([m]), "sd": np.array([s])} for m, s in ((1400.0, 80.0), (1500.0, 150.0))
+    ]
     assert model.predict(params, *sides)[0] == pytest.approx([0.624, 0, 0.376], abs=5e-4)
 
 
@@ -58,7 +60,9 @@ def test_a_sequence_equals_another_package():
 @few
 @given(games)
 def test_it_equals_its_plain_twin(rows):
-    timeline, fit = fit_rows(rows, "glicko", tau=90, prior_sd=300, draw_margin=60, white_advantage=30)
+    timeline, fit = fit_rows(
+        rows, "glicko", tau=90, prior_sd=300, draw_margin=60, white_advantage=30
+    )
     slow = glicko([(*row[:5], row[5] + 30) for row in rows], 1500, 300, 90)
     chain = fit.chains["skill"]
     for i in range(timeline.n_nodes):

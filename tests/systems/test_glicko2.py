@@ -20,7 +20,11 @@ def example(deviation):
     from ttt_cli.kernels.glicko import Volatility, filter_periods
 
     mean, variance, known = np.empty((3, 8))
-    mean[:4], variance[:4], known[:4] = [1500.0, 1400, 1550, 1700], [deviation**2, 30.0**2, 1e4, 9e4], 0.06
+    mean[:4], variance[:4], known[:4] = (
+        [1500.0, 1400, 1550, 1700],
+        [deviation**2, 30.0**2, 1e4, 9e4],
+        0.06,
+    )
     games = plain_games([4, 4, 4], [5, 6, 7], [2, 0, 0])
     period = PeriodRange(np.array([4, 8]), np.array([0, 3]))
     steps = Steps(np.array([-1] * 4 + [0, 1, 2, 3], np.int32), *np.zeros((2, 8)))
@@ -73,13 +77,17 @@ def test_it_equals_its_plain_twin(rows, change):
     for i in range(timeline.n_nodes):
         key = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
         volatility = fit.chains["volatility"].mean[i]
-        assert volatility == pytest.approx(slow[key][2], rel=2e-5)  # the search ends at 1e-6 of its logarithm
+        assert volatility == pytest.approx(
+            slow[key][2], rel=2e-5
+        )  # the search ends at 1e-6 of its logarithm
         assert (fit.mean[i], fit.sd[i]) == pytest.approx(slow[key][:2], abs=0.01)
 
 
 def test_quarters_are_periods_of_their_own():
     """Four quarters of growth in an idle year."""
-    _, fit = fit_rows([(1900, "a", "b", 1), (1901, "a", "b", 1)], "glicko2", period="quarter", draw_margin=50)
+    _, fit = fit_rows(
+        [(1900, "a", "b", 1), (1901, "a", "b", 1)], "glicko2", period="quarter", draw_margin=50
+    )
     chain, volatility = fit.chains["skill"], fit.chains["volatility"].mean[0]
     assert chain.before_sd[2] ** 2 == pytest.approx(fit.sd[0] ** 2 + 4 * (UNIT * volatility) ** 2)
 

@@ -17,7 +17,17 @@ HEADERS = [
     "Date,HomeTeam,AwayTeam,FTHG,FTAG",
     "date,home,away,hg,ag",
 ]
-ESTIMATING = ["ttt", "ttt-d", "trueskill", "glicko", "glicko2", "elo", "whr", "chessmetrics", "naive"]
+ESTIMATING = [
+    "ttt",
+    "ttt-d",
+    "trueskill",
+    "glicko",
+    "glicko2",
+    "elo",
+    "whr",
+    "chessmetrics",
+    "naive",
+]
 PLAIN = ["edo", "elo-historical", "spinrad", "weighted-ep"]
 
 
@@ -55,7 +65,9 @@ def test_systems_that_cannot_estimate_it_have_none(system):
 
 
 def test_the_advantage_as_configured_stays():
-    assert api.fit(table(), model="elo", white_advantage=12.0).meta.params["white_advantage"] == 12.0
+    assert (
+        api.fit(table(), model="elo", white_advantage=12.0).meta.params["white_advantage"] == 12.0
+    )
     assert api.fit(table(), model="whr", deviations="own").meta.params["white_advantage"] == 0.0
 
 
@@ -96,4 +108,8 @@ def test_compare_estimates_it_too(tmp_path):
     assert games_of_run(run).home
     settings = [for_sides(system, home=True).params.white_advantage for system in systems]
     assert settings == ["estimate", "estimate", 0.0]
-    assert [for_sides(system, home=False).params.white_advantage for system in systems] == [0.0, 0.0, 0.0]
+    assert [for_sides(system, home=False).params.white_advantage for system in systems] == [
+        0.0,
+        0.0,
+        0.0,
+    ]

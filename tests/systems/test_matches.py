@@ -17,7 +17,9 @@ from ttt_cli.timeline import Timeline, build_timeline
 
 SYSTEMS = ("elo", "trueskill", "spinrad")
 PARAMS = {"draw_margin": 100}
-Match = tuple[int, str, str, tuple[float, float, float]]  # year, White, Black, games lost, drawn and won
+Match = tuple[
+    int, str, str, tuple[float, float, float]
+]  # year, White, Black, games lost, drawn and won
 
 matches = st.lists(
     st.tuples(
@@ -40,7 +42,9 @@ def timeline_of(rows: list[Match]) -> Timeline:
         if count
     ]
     games = make_games([row for _, row in parts])
-    return build_timeline(replace(games, source_line=np.array([line for line, _ in parts], np.int64)))
+    return build_timeline(
+        replace(games, source_line=np.array([line for line, _ in parts], np.int64))
+    )
 
 
 def found(timeline: Timeline, system: str, **params: object) -> dict[tuple[str, int], float]:
@@ -54,7 +58,9 @@ def test_a_match_leads_to_where_its_score_is_expected(system: str) -> None:
     """400 of 600: 120.4 Elo points; all losses first led by 811 (TrueSkill 1,329)."""
     skill = found(timeline_of([(1850, "a", "b", (200, 0, 400))]), system, draw_margin=0)
     lead = skill["a", 1850] - skill["b", 1850]
-    if system == "trueskill":  # a lead x wins with Phi(x / (sqrt(2) beta)); the prior holds it a little
+    if (
+        system == "trueskill"
+    ):  # a lead x wins with Phi(x / (sqrt(2) beta)); the prior holds it a little
         assert 0.5 * math.erfc(-lead / (2.0 * 480.0)) == pytest.approx(2 / 3, abs=0.005)
     else:
         assert lead == pytest.approx(400 * math.log10(2), abs=1e-6)
@@ -70,7 +76,9 @@ def test_the_order_of_rows_and_sides_does_not_matter(system: str, rows: list[Mat
     assert found(timeline_of(turned), system) == pytest.approx(expected, abs=1e-6)
     if timeline.joined is not None:
         start = np.flatnonzero(~timeline.joined)
-        order = np.concatenate([part[::-1] for part in np.split(np.arange(timeline.n_games), start[1:])])
+        order = np.concatenate(
+            [part[::-1] for part in np.split(np.arange(timeline.n_games), start[1:])]
+        )
         swapped = replace(timeline, outcome=timeline.outcome[order], weight=timeline.weight[order])
         assert found(swapped, system) == pytest.approx(expected, abs=1e-6)
 
@@ -92,12 +100,21 @@ def test_the_largest_weights_take_bounded_work_and_stay_finite() -> None:
         assert all(map(math.isfinite, skill.values()))
         match = found(timeline_of([(1900, "a", "b", (4e8, 0, 6e8))]), system, draw_margin=0)
         if system != "trueskill":
-            assert match["a", 1900] - match["b", 1900] == pytest.approx(400 * math.log10(1.5), abs=1e-6)
+            assert match["a", 1900] - match["b", 1900] == pytest.approx(
+                400 * math.log10(1.5), abs=1e-6
+            )
 
 
 def test_a_shuffle_moves_records() -> None:
-    tallies = {("a", "b"): (3, 0, 2), ("b", "c"): (1, 1, 1), ("c", "a"): (0, 0, 4), ("c", "b"): (2, 0, 0)}
+    tallies = {
+        ("a", "b"): (3, 0, 2),
+        ("b", "c"): (1, 1, 1),
+        ("c", "a"): (0, 0, 4),
+        ("c", "b"): (2, 0, 0),
+    }
     rows = [(1900, *pair, tally) for pair, tally in tallies.items()]
-    found_by = [found(timeline_of(rows), "trueskill", order="shuffled", seed=seed) for seed in range(12)]
+    found_by = [
+        found(timeline_of(rows), "trueskill", order="shuffled", seed=seed) for seed in range(12)
+    ]
     orders = {tuple(skill.items()) for skill in found_by}
     assert 1 < len(orders) <= 24

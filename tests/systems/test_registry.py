@@ -19,9 +19,16 @@ from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 GAMES = [
-    (1900 + year, *pair, (year + 2 * len(pair[0])) % 3) for year in range(4) for pair in ("ab", "bc", "ca")
+    (1900 + year, *pair, (year + 2 * len(pair[0])) % 3)
+    for year in range(4)
+    for pair in ("ab", "bc", "ca")
 ]
-FADING = ("chessmetrics", "elo-historical", "spinrad", "weighted-ep")  # ratings move when time passes
+FADING = (
+    "chessmetrics",
+    "elo-historical",
+    "spinrad",
+    "weighted-ep",
+)  # ratings move when time passes
 NAMES = ("Morphy, Paul", "Anderssen, Adolf")
 COMMANDS = {
     "player": ["player", NAMES[0]],
@@ -96,7 +103,9 @@ def test_the_past_alone_is_known_and_later_periods_begin_where_it_ends(name: str
     newcomers = 2343 if name == "chessmetrics" else params.prior_mean  # type: ignore[attr-defined]
     assert fit.mean[len(seen) :][earlier < 0] == pytest.approx(newcomers, abs=1e-5)
     if name not in FADING:
-        assert fit.mean[len(seen) :][earlier >= 0] == pytest.approx(seen[earlier[earlier >= 0]], abs=1e-4)
+        assert fit.mean[len(seen) :][earlier >= 0] == pytest.approx(
+            seen[earlier[earlier >= 0]], abs=1e-4
+        )
 
 
 def test_no_games_at_all_are_a_history_too() -> None:
@@ -180,7 +189,8 @@ def test_odds_stay_with_the_player_where_colours_are_unknown(model):
     games = make_games(at_odds(PLAIN, POINTS))
     params = module.Params(beta=BETA, white_advantage=1e-7)
     known, unknown = (
-        module.fit(build_timeline(games, "year", colours), params, EXACT) for colours in ("known", "unknown")
+        module.fit(build_timeline(games, "year", colours), params, EXACT)
+        for colours in ("known", "unknown")
     )
     assert unknown.mean == pytest.approx(known.mean, abs=1e-4)
 

@@ -44,7 +44,9 @@ def test_two_rounds_as_another_package_makes_them():
 @given(games, st.integers(1, 3), st.booleans(), st.sampled_from(["logistic", "normal"]))
 def test_it_is_the_plain_twin(rows, rounds, colours, expectation):
     timeline = build_timeline(make_games(rows), colours="known" if colours else "unknown")
-    params = spinrad.Params(expectation=expectation, k=16, rounds=rounds, white_advantage=40, **WORLD)
+    params = spinrad.Params(
+        expectation=expectation, k=16, rounds=rounds, white_advantage=40, **WORLD
+    )
     told = []
     fit = spinrad.fit(timeline, params, EXACT, on_sweep=lambda *round: told.append(round))
     expect = {"logistic": logistic, "normal": normal}[expectation]

@@ -34,7 +34,9 @@ def test_order_inside_a_year_is_as_given_or_as_the_seed_says():
     rows = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2), (1900, "a", "b", 1)]
     given = fit_rows(rows, "trueskill")[1].mean
     assert not np.array_equal(given, fit_rows(rows[::-1], "trueskill")[1].mean)
-    shuffled = [fit_rows(rows, "trueskill", order="shuffled", seed=seed)[1].mean for seed in (1, 1, 2)]
+    shuffled = [
+        fit_rows(rows, "trueskill", order="shuffled", seed=seed)[1].mean for seed in (1, 1, 2)
+    ]
     assert np.array_equal(shuffled[0], shuffled[1])
     assert not np.array_equal(shuffled[0], shuffled[2])
 
@@ -52,13 +54,23 @@ def moments(mean, variance, other, others_variance, chance):
 @pytest.mark.parametrize("colours", ["known", "unknown"])
 def test_updates_are_the_moments_of_the_skills_given_the_outcome(colours):
     """Wins, draws and losses of unequal players, at odds and with White's advantage, integrated over the skill."""
-    rows = [(1900, "a", "b", 1), (1900, "b", "c", 2, 1.0, 120.0), (1900, "c", "a", 1), (1903, "a", "b", 0)]
-    timeline, fit = fit_rows(rows, "trueskill", colours=colours, draw_margin=200, white_advantage=90)
+    rows = [
+        (1900, "a", "b", 1),
+        (1900, "b", "c", 2, 1.0, 120.0),
+        (1900, "c", "a", 1),
+        (1903, "a", "b", 0),
+    ]
+    timeline, fit = fit_rows(
+        rows, "trueskill", colours=colours, draw_margin=200, white_advantage=90
+    )
     belief, evidence, last = {}, 0.0, {}
     for year, white, black, outcome, *rest in rows:
         for name in (white, black):
             mean, variance = belief.get(name, (1200.0, 400.0**2))
-            belief[name], last[name] = (mean, variance + 60**2 * (year - last.get(name, year))), year
+            belief[name], last[name] = (
+                (mean, variance + 60**2 * (year - last.get(name, year))),
+                year,
+            )
         given = fit.elo_unit * rest[1] if rest else 0.0
 
         def chance(lead, variance, shift, outcome=outcome):

@@ -34,7 +34,11 @@ def quadrature(nodes=200):
     z = weight.sum()
     mean = (weight * d58).sum() / z
     variance = (weight * d58**2).sum() / z - mean**2
-    return math.log(z), 1200 + mean / 2, math.sqrt((2 * 400**2 + variance) / 4)  # M = (sum + difference) / 2
+    return (
+        math.log(z),
+        1200 + mean / 2,
+        math.sqrt((2 * 400**2 + variance) / 4),
+    )  # M = (sum + difference) / 2
 
 
 def test_the_design_oracle():
@@ -74,8 +78,14 @@ def test_the_factorised_posterior_is_near_the_exact_one_and_overconfident():
 @pytest.mark.parametrize("beta", [60, 200])
 def test_a_match_won_to_nil_is_solved_at_once(beta):
     """Equal games that share a site overshoot where each of them moves all: as told by sites of their own."""
-    rows = [(1900, "a", "b", 2)] * 40 + [(1901, "b", "c", 2), (1901, "a", "c", 2), (1902, "c", "d", 0)]
-    timeline, fit = fit_rows(rows, solver=SolverConfig(posterior="factorised"), beta=beta, draw_margin=150)
+    rows = [(1900, "a", "b", 2)] * 40 + [
+        (1901, "b", "c", 2),
+        (1901, "a", "c", 2),
+        (1902, "c", "d", 0),
+    ]
+    timeline, fit = fit_rows(
+        rows, solver=SolverConfig(posterior="factorised"), beta=beta, draw_margin=150
+    )
     assert fit.status.converged
     assert fit.status.sweeps < 6
     twin = Twin(timeline, ttt.Params(beta=beta, draw_margin=150)).run(1e-5)
@@ -98,6 +108,8 @@ def test_three_players_in_three_steps():
 
 def test_two_players_with_one_win_each():
     """sigma 6, beta 1, no drift: EP log Z -4.054418, sd 2.395 (exact: -3.294499, 4.290)."""
-    _, fit = fit_rows([(1, "a", "b", 2), (1, "b", "a", 2)], prior_sd=6, beta=1, tau=0, draw_margin=0)
+    _, fit = fit_rows(
+        [(1, "a", "b", 2), (1, "b", "a", 2)], prior_sd=6, beta=1, tau=0, draw_margin=0
+    )
     assert fit.log_evidence == pytest.approx(-4.054418, abs=1e-6)
     assert fit.sd[0] == pytest.approx(2.395, abs=1e-3)

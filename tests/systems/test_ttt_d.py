@@ -40,7 +40,9 @@ def test_the_design_oracle():
 def test_the_evidence_without_games_is_that_of_the_design():
     timeline = build_timeline(make_games(MATCH))
     params = ttt_d.Params(**MARGINS)
-    assert Twin(timeline, params, games=False).run().log_z() == pytest.approx(-0.141203200, abs=1e-9)
+    assert Twin(timeline, params, games=False).run().log_z() == pytest.approx(
+        -0.141203200, abs=1e-9
+    )
     nothing = ttt_d.through_time(timeline, params).without_games(EXACT.tol)
     assert nothing.log_evidence()[0] == pytest.approx(-0.141203200, abs=1e-9)
 
@@ -77,7 +79,9 @@ def test_known_equal_margins_give_ttt():
     """With margins certain, both models are the same, draw by draw."""
     rows = random_rows(7, 30, 4)
     _, one = fit_rows(rows, "ttt", draw_margin=200, beta=300)
-    _, other = fit_rows(rows, "ttt-d", beta=300, draw_margin_mean=200, draw_margin_sd=1e-4, draw_margin_tau=0)
+    _, other = fit_rows(
+        rows, "ttt-d", beta=300, draw_margin_mean=200, draw_margin_sd=1e-4, draw_margin_tau=0
+    )
     assert other.mean == pytest.approx(one.mean, abs=1e-4)
     assert other.sd == pytest.approx(one.sd, abs=1e-4)
     assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-6)
@@ -97,5 +101,7 @@ def side(mean, sd, margin, margin_sd):
 
 
 def test_predictions_with_impossible_margins_are_still_probabilities():
-    odds = ttt_d.predict({"beta": 1.0, "white_advantage": 0.0}, side(0, 1, -50, 1), side(0, 1, -50, 1))[0]
+    odds = ttt_d.predict(
+        {"beta": 1.0, "white_advantage": 0.0}, side(0, 1, -50, 1), side(0, 1, -50, 1)
+    )[0]
     assert odds == pytest.approx([0.5, 0, 0.5])

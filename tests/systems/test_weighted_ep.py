@@ -20,7 +20,14 @@ PARAMS = {
     "prior_sd": 150, "beta": 180, "draw_margin": 90, "white_advantage": 25,
     "opponents_pull": 0.6, "fade_per_year": 0.3, "fade_per_game": 0.05,
 }  # fmt: skip
-NUMBERS = {"prior_sd": 150, "beta": 180, "margin": 90, "pull": 0.6, "per_year": 0.3, "per_game": 0.05}
+NUMBERS = {
+    "prior_sd": 150,
+    "beta": 180,
+    "margin": 90,
+    "pull": 0.6,
+    "per_year": 0.3,
+    "per_game": 0.05,
+}
 
 
 WEIGHTS, ODDS = (1.0, 1.0, 3.0, 0.4), (0.0, 80.0, -120.0)
@@ -81,7 +88,9 @@ def grid_posterior(factors, prior_sd, beta, margin, players):
         mass = mass * (ndtr(low), ndtr(high) - ndtr(low), 1 - ndtr(high))[outcome] ** power
     mass = mass / mass.sum()
     means = [float((mass * s).sum()) for s in at]
-    return means, [math.sqrt(float((mass * s * s).sum()) - m * m) for s, m in zip(at, means, strict=True)]
+    return means, [
+        math.sqrt(float((mass * s * s).sum()) - m * m) for s, m in zip(at, means, strict=True)
+    ]
 
 
 def test_a_faded_game_is_that_power_of_what_a_whole_one_says():
@@ -92,7 +101,9 @@ def test_a_faded_game_is_that_power_of_what_a_whole_one_says():
     power = math.exp(-0.6)
     precision = 150**-2 + power * (sds[0] ** -2 - 150**-2)
     assert chain.before_sd[2] == pytest.approx(precision**-0.5, abs=1e-6)
-    assert chain.before_mean[2] == pytest.approx(1200 + power * means[0] / sds[0] ** 2 / precision, abs=1e-6)
+    assert chain.before_mean[2] == pytest.approx(
+        1200 + power * means[0] / sds[0] ** 2 / precision, abs=1e-6
+    )
 
 
 def test_idle_years_lead_from_one_belief_to_the_next():
@@ -108,7 +119,11 @@ def test_idle_years_lead_from_one_belief_to_the_next():
 def test_the_remaining_error_bounds_the_true_one(data):
     """A series of 399 games, a sd of one game that is small beside the prior's."""
     timeline = build_timeline(make_games(small_chess_base(data)))
-    for asked in ({}, {"beta": 100, "prior_sd": 200}, {"opponents_pull": 0.95, "fade_per_year": 0.02}):
+    for asked in (
+        {},
+        {"beta": 100, "prior_sd": 200},
+        {"opponents_pull": 0.95, "fade_per_year": 0.02},
+    ):
         params = weighted_ep.Params(**asked)
         exact = weighted_ep.fit(timeline, params, SolverConfig(tol=1e-8))
         loose = weighted_ep.fit(timeline, params, SolverConfig())
@@ -119,7 +134,9 @@ def test_the_remaining_error_bounds_the_true_one(data):
 
 def test_plain_sweeps_end_at_the_same_fixed_point():
     rows = random_rows(13, 14, 4, 4, WEIGHTS)
-    fast, plain = (fitted(rows, solver=SolverConfig(tol=1e-8, accelerate=a))[1] for a in (True, False))
+    fast, plain = (
+        fitted(rows, solver=SolverConfig(tol=1e-8, accelerate=a))[1] for a in (True, False)
+    )
     assert plain.mean == pytest.approx(fast.mean, abs=1e-6)
     assert plain.sd == pytest.approx(fast.sd, abs=1e-6)
     assert plain.log_evidence == pytest.approx(fast.log_evidence, abs=1e-6)
@@ -136,7 +153,12 @@ def test_two_peaks_are_skipped_and_counted():
 @examples(12)
 @given(
     st.lists(
-        st.tuples(st.integers(1850, 1950), st.permutations("abcde"), st.integers(0, 2), st.floats(0.01, 500)),
+        st.tuples(
+            st.integers(1850, 1950),
+            st.permutations("abcde"),
+            st.integers(0, 2),
+            st.floats(0.01, 500),
+        ),
         min_size=1,
         max_size=12,
     ),

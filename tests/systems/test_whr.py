@@ -89,7 +89,9 @@ def test_the_evidence_is_near_the_integral_and_nearer_with_more_games(weight, to
     rows = [(1900, *row, weight) for row in (("a", "b", 2), ("a", "b", 1), ("b", "a", 2))]
     history = whr_plain.History(rows, tau=50, virtual_draws=3.0, margin=100)
     axis = np.linspace(-6, 6, 161)
-    density = [[math.exp(history.log_density(np.array([x, y])) + 3 * weight) for x in axis] for y in axis]
+    density = [
+        [math.exp(history.log_density(np.array([x, y])) + 3 * weight) for x in axis] for y in axis
+    ]
     integral = math.log(np.sum(density) * (axis[1] - axis[0]) ** 2) - 3 * weight
     fit = fit_rows(rows, "whr", virtual_draws=3, draw_margin=100)[1]
     assert fit.log_evidence == pytest.approx(integral, abs=tolerance)
@@ -101,7 +103,9 @@ def test_leave_one_out_is_near_the_real_thing():
     numbers = {"tau": 40, "virtual_draws": 2.0, "margin": 100}
     total = 0.0
     for g in range(len(rows)):
-        ends = [(row[0], row[1], row[2], row[3], 1e-9 if i == g else 1.0) for i, row in enumerate(rows)]
+        ends = [
+            (row[0], row[1], row[2], row[3], 1e-9 if i == g else 1.0) for i, row in enumerate(rows)
+        ]
         history = whr_plain.History(ends, **numbers)
         r = history.maximum()
         covariance = np.linalg.inv(history.derivatives(r)[1])

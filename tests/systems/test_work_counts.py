@@ -24,7 +24,14 @@ from ttt_cli.timeline import build_timeline
 
 SAMPLE = Path(__file__).parents[2] / "sample_pgn" / "classics.pgn"
 PLANS: dict[str, dict[str, Any]] = {
-    "weak ties": {"games": 4000, "players": 400, "years": 40, "clusters": 20, "mixing": 0.01, "seed": 1},
+    "weak ties": {
+        "games": 4000,
+        "players": 400,
+        "years": 40,
+        "clusters": 20,
+        "mixing": 0.01,
+        "seed": 1,
+    },
     "many nodes": {"games": 20_000, "players": 10_000, "years": 40, "clusters": 200, "seed": 1},
     "many games": {"games": 20_000, "players": 60, "years": 10, "clusters": 1, "seed": 1},
 }
@@ -132,11 +139,15 @@ def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):
     calls = Calls(monkeypatch)
     calls.count(ttt, "sweep")
     calls.count(ttt, "evidence")
-    plain = SolverConfig(posterior="factorised", threads=1, accelerate=False, tol=1e-300, max_sweeps=5)
+    plain = SolverConfig(
+        posterior="factorised", threads=1, accelerate=False, tol=1e-300, max_sweeps=5
+    )
     fitted(timeline, "ttt", plain)
     assert calls.of == {"sweep": 2 * 5, "evidence": 1}
     pairs = merge_games(timeline, colours=False)
-    assert len(pairs) <= 0.21 * timeline.n_games  # a site is held and updated once for all equal games
+    assert (
+        len(pairs) <= 0.21 * timeline.n_games
+    )  # a site is held and updated once for all equal games
 
 
 @pytest.mark.parametrize("model", SWEEP)
@@ -147,7 +158,8 @@ def test_a_fit_that_starts_at_the_end_has_little_to_do(timelines, model):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "most"), [("ttt", (4, 3, 3)), pytest.param("ttt-d", (9, 4, 4), marks=pytest.mark.large)]
+    ("model", "most"),
+    [("ttt", (4, 3, 3)), pytest.param("ttt-d", (9, 4, 4), marks=pytest.mark.large)],
 )
 def test_a_joint_fit_for_its_evidence_stops_early_and_sooner_near_another(
     timelines, model, most, monkeypatch
@@ -158,10 +170,16 @@ def test_a_joint_fit_for_its_evidence_stops_early_and_sooner_near_another(
         calls = Calls(monkeypatch)
         calls.count(factor, "factorise")
         params = {"tau": drift}
-        near = fitted(timelines["classics"], model, solver, start=near, params=params, evidence_only=True)
+        near = fitted(
+            timelines["classics"], model, solver, start=near, params=params, evidence_only=True
+        )
         assert calls.of["factorise"] <= rounds
         exact = fitted(
-            timelines["classics"], model, SolverConfig(posterior="joint", tol=1e-5), start=near, params=params
+            timelines["classics"],
+            model,
+            SolverConfig(posterior="joint", tol=1e-5),
+            start=near,
+            params=params,
         )
         assert near.log_evidence == pytest.approx(exact.log_evidence, abs=1e-5)
 
@@ -171,7 +189,8 @@ def test_the_memory_of_a_fit_did_not_grow(timelines, name, model):
     timeline = timelines[name]
     pairs = len(merge_games(timeline, colours=False))
     most = max(
-        PER_GAME[model] * timeline.n_games, PER_PAIR[model] * pairs + PER_NODE[model] * timeline.n_nodes
+        PER_GAME[model] * timeline.n_games,
+        PER_PAIR[model] * pairs + PER_NODE[model] * timeline.n_nodes,
     )
     assert holds_at_most(most + SPARE, lambda: fitted(timeline, model))
 

@@ -34,7 +34,10 @@ def sides_of(run: Run, limits: Eligible, years: tuple[int, int] = (0, 9999)) -> 
         player=games.white, opponent=games.black, points=games.result.map(POINTS), is_white=True
     )
     black = games.assign(
-        player=games.black, opponent=games.white, points=1 - games.result.map(POINTS), is_white=False
+        player=games.black,
+        opponent=games.white,
+        points=1 - games.result.map(POINTS),
+        is_white=False,
     )
     sides = pd.concat([white, black]).sort_values("number", kind="stable")
     sides = sides[sides.year.between(*years)]
@@ -107,7 +110,9 @@ def eligible_skills(run: Run, limits: Eligible) -> pd.DataFrame:
     enough_since = played[played >= limits.min_games].reset_index().groupby("player").period.first()
     since = rows.player.map(enough_since)
     opponents = run.players().set_index("player").opponents
-    keep = (rows.period >= since.fillna("9999")) & (rows.player.map(opponents) >= limits.min_opponents)
+    keep = (rows.period >= since.fillna("9999")) & (
+        rows.player.map(opponents) >= limits.min_opponents
+    )
     if limits.max_sd is not None:
         keep &= rows.sd <= limits.max_sd
     return rows[keep].assign(year=rows.period.str[:4].astype(int))
@@ -132,5 +137,6 @@ def reigns(skills: pd.DataFrame, fewest: int) -> list[tuple[int, str, int]]:
             else:
                 found.append([1, player, year])
     return sorted(
-        [(length, player, year) for length, player, year in found], key=lambda reign: (-reign[0], reign[2])
+        [(length, player, year) for length, player, year in found],
+        key=lambda reign: (-reign[0], reign[2]),
     )

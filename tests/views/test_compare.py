@@ -27,7 +27,9 @@ from ttt_cli.views.compare import (
 )
 from ttt_cli.views.rows import Rows
 
-TIMELINE = build_timeline(games_of(RECORDS))  # 7 games in 1857, 1858, 1861 and 1862; the last 5 are scored
+TIMELINE = build_timeline(
+    games_of(RECORDS)
+)  # 7 games in 1857, 1858, 1861 and 1862; the last 5 are scored
 OUTCOMES = TIMELINE.outcome[2:]
 
 
@@ -69,12 +71,19 @@ def test_the_best_stands_first_and_the_others_say_how_far_behind() -> None:
     assert (best["accuracy"], best["brier"]) == (1.0, pytest.approx(0.25 + 2 * 0.0625))
     assert best["tuned_by"] is None
     assert "beta=300" in str(best["parameters"])
-    assert rows.title == ("5 of 7 games predicted, 1858 to 1862", "smoothed systems refitted every 2 years")
+    assert rows.title == (
+        "5 of 7 games predicted, 1858 to 1862",
+        "smoothed systems refitted every 2 years",
+    )
 
 
 def test_impossible_outcomes_have_no_standard_error() -> None:
     (_, other) = dicts(overall_rows(comparison(entry("sure", 0.0), entry("fair", 1 / 3))))
-    assert (other["log_loss"], other["behind"], other["standard_error"]) == (math.inf, math.inf, None)
+    assert (other["log_loss"], other["behind"], other["standard_error"]) == (
+        math.inf,
+        math.inf,
+        None,
+    )
 
 
 def test_groups_and_bins() -> None:
@@ -84,7 +93,11 @@ def test_groups_and_bins() -> None:
     ]  # fmt: skip
     bins = dicts(calibration_rows(PAIR))
     assert sum(row["games"] for row in bins if row["system"] == "worse") == 5  # type: ignore[misc]
-    assert {row["expected"] for row in bins if row["system"] == "better"} == {"0.3-0.4", "0.5-0.6", "0.6-0.7"}
+    assert {row["expected"] for row in bins if row["system"] == "better"} == {
+        "0.3-0.4",
+        "0.5-0.6",
+        "0.6-0.7",
+    }
 
 
 def test_one_table_for_other_programs() -> None:
@@ -139,7 +152,10 @@ def test_predictions_tuned_by_evidence_are_checked() -> None:
 def test_a_lost_system_has_a_row_that_says_so() -> None:
     lost = Lost(entry("gone", 0.5).system, "too large", "try less")
     found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))
-    for rows in (overall_rows(found), *shown_rows(found, ["decade"], calibrated=True, separate=False)):
+    for rows in (
+        overall_rows(found),
+        *shown_rows(found, ["decade"], calibrated=True, separate=False),
+    ):
         gone = [row for row in dicts(rows) if row["system"] == "gone"]
         assert len(gone) == 1
         assert gone[0].pop("note") == "too large"
@@ -147,7 +163,11 @@ def test_a_lost_system_has_a_row_that_says_so() -> None:
             "system", "by", "group",
         }  # fmt: skip
         assert dicts(rows)[0]["note"] == "no log-evidence: why"
-    assert list(note_lines(found)) == ["a: no log-evidence: why", "gone: LOST: too large", "hint: try less"]
+    assert list(note_lines(found)) == [
+        "a: no log-evidence: why",
+        "gone: LOST: too large",
+        "hint: try less",
+    ]
     both = replace(found, entries=(), lost=(lost, replace(lost, system=entry("away", 0.5).system)))
     assert list(note_lines(both)) == ["gone, away: LOST: too large", "hint: try less"]
 

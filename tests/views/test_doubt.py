@@ -54,7 +54,8 @@ def records(games):
     """Games as dictionaries of their fields, None where nothing is known."""
     return [
         {
-            "year": 1970 + int(np.datetime64(int(games.date[row]), "D").astype("datetime64[Y]").astype(int)),
+            "year": 1970
+            + int(np.datetime64(int(games.date[row]), "D").astype("datetime64[Y]").astype(int)),
             "white": games.players[games.white[row]],
             "black": games.players[games.black[row]],
             "result": ("0-1", "1/2-1/2", "1-0")[games.outcome[row]],
@@ -118,7 +119,9 @@ def test_a_file_names_each_of_its_games_once(run, games, tmp_path: Path):
     equal = [row for row, record in enumerate(records(games)) if record == game]
     file = tmp_path / "games.csv"
     line = f"{game['year']},{game['white']},{game['black']},{game['result']}"
-    file.write_text(f"date,white,black,result,event\n{line},{game['event']}\n1850,Nobody,Somebody,1-0,\n")
+    file.write_text(
+        f"date,white,black,result,event\n{line},{game['event']}\n1850,Nobody,Somebody,1-0,\n"
+    )
     chosen = games_in_file(run, games, str(file))
     assert chosen.rows.tolist() == equal[:1]
     assert chosen.notes == (f"1 game of {file} not found in memory",)
@@ -131,7 +134,8 @@ def test_a_file_names_each_of_its_games_once(run, games, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "condition", ["year = 1901 and player = 'p01'", "white = 'p03' and black = 'p04'", "year = 1903"]
+    "condition",
+    ["year = 1901 and player = 'p01'", "white = 'p03' and black = 'p04'", "year = 1903"],
 )
 def test_first_order_is_near_a_refit(run, condition):
     def frame(refitting):
@@ -157,7 +161,9 @@ def test_players_without_other_games_have_no_mean_and_come_last():
     rows = [*ROWS, (1901, "p00", "visitor", 2)]
     _, run = run_of(rows=rows, **GIVEN)
     for refitting in (None, refit):
-        view = doubt_view(run, DoubtedGames("player = 'visitor'"), EVERYONE, refitting, None, every=False)
+        view = doubt_view(
+            run, DoubtedGames("player = 'visitor'"), EVERYONE, refitting, None, every=False
+        )
         assert view.skills.rows[-1][0] == "visitor"
         assert view.skills.rows[-1][-2:] == (None, None)
         assert "without a mean" in view.skills.title[1]
@@ -180,12 +186,20 @@ def test_number_ones_that_change_are_those_of_the_skills_without(run, refitting)
     view = doubt_view(run, DoubtedGames(doubted), EVERYONE, refitting, None, every=False)
     games = run.stored_games()
     chosen = set(games_where(run, games, doubted).rows.tolist())
-    rows = [row for number, row in enumerate(sorted(ROWS, key=lambda row: row[0])) if number not in chosen]
+    rows = [
+        row
+        for number, row in enumerate(sorted(ROWS, key=lambda row: row[0]))
+        if number not in chosen
+    ]
     after = refit(make_games(rows))
     changes = {}
     for year in range(1900, 1904):
-        before_skills = run.query(f"FROM skills_within({year}, {year}, NULL)").set_index("player")["mean"]
-        after_skills = after.query(f"FROM skills_within({year}, {year}, NULL)").set_index("player")["mean"]
+        before_skills = run.query(f"FROM skills_within({year}, {year}, NULL)").set_index("player")[
+            "mean"
+        ]
+        after_skills = after.query(f"FROM skills_within({year}, {year}, NULL)").set_index("player")[
+            "mean"
+        ]
         if before_skills.idxmax() != after_skills.idxmax():
             changes[str(year)] = (before_skills.idxmax(), after_skills.idxmax())
     assert changes
@@ -240,7 +254,9 @@ def test_a_scale_applies_to_both(run):
     change_in_points = in_points["mean_without"] - in_points["mean"]
     assert change.to_numpy() == pytest.approx(slope * change_in_points.to_numpy())
     refitted = doubt_view(in_elo, DoubtedGames("year = 1901"), EVERYONE, refit, None, every=True)
-    refitted_in_points = doubt_view(run, DoubtedGames("year = 1901"), EVERYONE, refit, None, every=True)
+    refitted_in_points = doubt_view(
+        run, DoubtedGames("year = 1901"), EVERYONE, refit, None, every=True
+    )
     rows_in_points = {row[:2]: row for row in refitted_in_points.skills.rows}
     for row in refitted.skills.rows:
         in_points_row = rows_in_points[row[:2]]
@@ -262,8 +278,13 @@ def smallest_by_exhaustion(rows, field, leader):
                     timeline.node_player, timeline.node_period, fit.mean, strict=True
                 )
             }
-            present = {player: at[player, period] for player, period in skills if (player, period) in at}
-            if present and max(present, key=lambda player: (present[player], player == leader)) != leader:
+            present = {
+                player: at[player, period] for player, period in skills if (player, period) in at
+            }
+            if (
+                present
+                and max(present, key=lambda player: (present[player], player == leader)) != leader
+            ):
                 return size
     return None
 

@@ -12,7 +12,11 @@ from ttt_cli.support.errors import SetupError
 from ttt_cli.views.figures import draw as drawing
 from ttt_cli.views.figures.draw import draw
 
-FIGURE = {"data": {"values": [{"x": 1, "y": 2}]}, "mark": "point", "encoding": {"x": {"field": "x"}}}
+FIGURE = {
+    "data": {"values": [{"x": 1, "y": 2}]},
+    "mark": "point",
+    "encoding": {"x": {"field": "x"}},
+}
 
 
 @pytest.mark.slow
@@ -37,7 +41,9 @@ def test_a_limit_of_addresses_is_told_without_a_trace() -> None:
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
         f"from ttt_cli.views.figures.draw import draw\ndraw({FIGURE!r}, 'svg')"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "too little memory to draw a figure" in done.stderr
     assert "C stack trace" not in done.stderr

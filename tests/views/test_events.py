@@ -46,7 +46,10 @@ def test_those_of_equal_points_share_the_first_place_and_exhibitions_have_no_win
     [
         ({}, ["Paris m 1858", "London ENG 1861", "New York USA 1857"]),
         ({"by": "date"}, ["New York USA 1857", "Paris m 1858", "London ENG 1861"]),
-        ({"by": "strength", "min_players": 0}, ["London ENG 1861", "Paris m 1858", "New York USA 1857"]),
+        (
+            {"by": "strength", "min_players": 0},
+            ["London ENG 1861", "Paris m 1858", "New York USA 1857"],
+        ),
         ({"by": "strength"}, []),
         ({"min_players": 3}, ["London ENG 1861"]),
         ({"since": 1858}, ["Paris m 1858", "London ENG 1861"]),
@@ -93,7 +96,9 @@ def test_a_match_has_its_games_in_the_order_of_rounds() -> None:
 
 def test_where_few_met_results_are_by_rounds_and_missing_games_leave_no_places() -> None:
     names = "abcdef"
-    told: list[Told] = [("1900", names[i], names[(i + 1) % 6], "1-0", "Open", "", str(i)) for i in range(5)]
+    told: list[Told] = [
+        ("1900", names[i], names[(i + 1) % 6], "1-0", "Open", "", str(i)) for i in range(5)
+    ]
     rows = standing_rows(run_of(told), "open")
     assert column(rows, "results")[0] == "+2"
     assert column(rows, "results")[1] == "-1 +3"
@@ -103,7 +108,8 @@ def test_where_few_met_results_are_by_rounds_and_missing_games_leave_no_places()
 
 def test_of_a_pair_that_did_not_meet_the_crosstable_says_so() -> None:
     told: list[Told] = [
-        ("1900", first, second, "1-0", "Cup", "", "") for first, second in [*combinations("abcd", 2)][:-1]
+        ("1900", first, second, "1-0", "Cup", "", "")
+        for first, second in [*combinations("abcd", 2)][:-1]
     ]
     assert column(standing_rows(run_of(told), "cup"), "results") == ["*111", "0*11", "00*.", "00.*"]
 
@@ -126,7 +132,9 @@ def test_an_event_is_named_by_words_and_year() -> None:
     assert standing_rows(run, "LONDON 1901").title[0] == "London 1901"
     assert standing_rows(run, "final").title[0] == "London final 1901"
     assert standing_rows(run, "paris").title[0] == "Paris 1902"  # ten times the games
-    with pytest.raises(LookupFailed, match="2 events are meant by 'london':\n  London 1900") as several:
+    with pytest.raises(
+        LookupFailed, match="2 events are meant by 'london':\n  London 1900"
+    ) as several:
         standing_rows(run, "london")
     assert several.value.hint == "give more of the name, or --at YEAR"
     with pytest.raises(LookupFailed, match="no event 'london' of 1950 in this run") as other_year:

@@ -96,7 +96,11 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("games")
     (folder / "games.csv").write_text(UNRATED, encoding="utf-8")
     sample = (ROOT / "sample_pgn" / "classics.pgn").read_text(encoding="utf-8")
-    chosen = (game for game in re.split(r"^(?=\[Event )", sample, flags=re.MULTILINE) if YEARS.search(game))
+    chosen = (
+        game
+        for game in re.split(r"^(?=\[Event )", sample, flags=re.MULTILINE)
+        if YEARS.search(game)
+    )
     (folder / "games.pgn").write_text("".join(chosen), encoding="utf-8")
     return folder
 
@@ -106,9 +110,13 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A run stays open from one command to the next: opening it is most of what a command takes."""
     open_run = run.open_run
     with ExitStack() as held:
-        keep = cache(lambda path, scale, category: held.enter_context(open_run(path, scale, category)))
+        keep = cache(
+            lambda path, scale, category: held.enter_context(open_run(path, scale, category))
+        )
         monkeypatch.setattr(
-            run, "open_run", lambda path, scale=(), category=None: keep(path, tuple(scale), category)
+            run,
+            "open_run",
+            lambda path, scale=(), category=None: keep(path, tuple(scale), category),
         )
         yield
 
@@ -116,7 +124,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
-    [pytest.param(name, marks=[pytest.mark.large] * (name in RELATED)) for name in shipped_configs()],
+    [
+        pytest.param(name, marks=[pytest.mark.large] * (name in RELATED))
+        for name in shipped_configs()
+    ],
 )
 @pytest.mark.usefixtures("opened")
 def test_every_view(
@@ -135,7 +146,10 @@ def test_every_view(
         other = "prior_sd=200/300" if "prior_sd" in fitted.meta.params else "draw_margin=80/120"
         grid = f"white_advantage=0/30,{other}"
         assert main.run(["evidence", "--grid", grid, "-r", path, "-q", "--jobs", "1"]) == 0
-    for view, form in [*product(TABLES, ["table"]), *product((TABLES | EXPORTS).keys() - OF_ALL, ["csv"])]:
+    for view, form in [
+        *product(TABLES, ["table"]),
+        *product((TABLES | EXPORTS).keys() - OF_ALL, ["csv"]),
+    ]:
         with subtests.test(view=view, form=form):
             capsys.readouterr()
             check_table(view, form, path, capsys)
@@ -143,7 +157,10 @@ def test_every_view(
         with subtests.test(figure=kind):
             check_figure(fitted, kind)
     drawn = tmp_path / "a.svg"
-    assert main.run(["plot", *PLAYERS["table"], *PLAYERS["csv"], "-r", path, "-o", str(drawn), "-q"]) == 0
+    assert (
+        main.run(["plot", *PLAYERS["table"], *PLAYERS["csv"], "-r", path, "-o", str(drawn), "-q"])
+        == 0
+    )
     assert not NO_NUMBER.search(drawn.read_text(encoding="utf-8"))
     page = tmp_path / "a.html"
     assert main.run(["report", "-r", path, "-o", str(page), "-q"]) == 0

@@ -73,7 +73,9 @@ def test_the_report_names_the_config_and_a_single_game() -> None:
 
 
 def test_the_report_counts_weights_and_leaves_out_what_has_no_value() -> None:
-    meta = replace(meta_of([0.5, 1, 1, 1, 1, 1, 1]), params={"beta": 480.0, "draw_probability": None})
+    meta = replace(
+        meta_of([0.5, 1, 1, 1, 1, 1, 1]), params={"beta": 480.0, "draw_probability": None}
+    )
     rows = evidence_report(meta)
     facts = dict(zip(rows.columns, next(iter(rows.rows)), strict=True))
     assert facts["games"] == 6.5
@@ -131,7 +133,9 @@ def test_the_best_is_the_highest_that_converged_unless_none_has(
     values: list[float], failed: set[AxisValues]
 ) -> None:
     surface = surface_of(AXES, dict(zip(HILL, values, strict=True)), failed=failed)
-    counted = [point.log_evidence for place, point in surface.points.items() if place not in failed] or values
+    counted = [
+        point.log_evidence for place, point in surface.points.items() if place not in failed
+    ] or values
     assert surface.points[surface.best].log_evidence == max(counted)
 
 
@@ -142,7 +146,11 @@ def test_what_is_no_number_is_never_the_best() -> None:
 
 @each(
     "top, edges",
-    [((400.0, 0.0), "beta 400, tau 0"), ((200.0, 80.0), "beta 200, tau 80"), ((300.0, 80.0), "tau 80")],
+    [
+        ((400.0, 0.0), "beta 400, tau 0"),
+        ((200.0, 80.0), "beta 200, tau 80"),
+        ((300.0, 80.0), "tau 80"),
+    ],
 )
 def test_a_best_point_on_the_edge_is_pointed_out(top: tuple[float, float], edges: str) -> None:
     (remark,) = surface_of(AXES, {**HILL, top: -1.0}).remarks
@@ -169,7 +177,9 @@ def test_rows_have_the_axes_then_the_evidence_then_all_other_parameters() -> Non
 
 
 def point(log_evidence: float, converged: bool = True, **asked: object) -> EvidencePoint:
-    return EvidencePoint({"draw_margin": "auto", **asked}, dict(asked), log_evidence, converged, 3, 0.0)
+    return EvidencePoint(
+        {"draw_margin": "auto", **asked}, dict(asked), log_evidence, converged, 3, 0.0
+    )
 
 
 def grid(evidence: dict[tuple[float, float], float], **others: object) -> list[EvidencePoint]:

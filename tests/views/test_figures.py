@@ -100,14 +100,19 @@ def test_curves_carry_the_runs_values(run: Run) -> None:
         "SELECT player, period, round(mean, 1), round(sd, 1), games FROM skills"
         " WHERE games > 0 AND player IN ('Anderssen, Adolf', 'Morphy, Paul')"
     )[1]
-    found = [tuple(p[key] for key in ("player", "period", "value", "sd", "games")) for p in points["values"]]
+    found = [
+        tuple(p[key] for key in ("player", "period", "value", "sd", "games"))
+        for p in points["values"]
+    ]
     assert sorted(found) == sorted(rows)
     assert figure.stem == "anderssen-morphy"
     assert '"skill, points"' in json.dumps(figure.spec)
     assert "a.ttt" in json.dumps(figure.spec)
     *_, names = layers(figure.spec, "text")
     assert [row["text"] for row in names["values"]] == ["Anderssen", "Morphy"]
-    ends = dict(run.select("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1])
+    ends = dict(
+        run.select("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1]
+    )
     assert all(row["year"] > ends[row["player"]] for row in names["values"])
 
 
@@ -122,8 +127,12 @@ def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
     assert thin["mark"]["strokeWidth"] < thick["mark"]["strokeWidth"]
 
 
-def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(small_run: Callable[..., Run]) -> None:
-    run = small_run(("1858", "Once, O", "Twice, T", "1-0"), ("1861", "Thrice, T", "Twice, T", "1-0"))
+def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(
+    small_run: Callable[..., Run],
+) -> None:
+    run = small_run(
+        ("1858", "Once, O", "Twice, T", "1-0"), ("1861", "Thrice, T", "Twice, T", "1-0")
+    )
     for names, lone in ((["once"], 1), (["once", "twice", "thrice"], 2)):
         spec = make_figure(run, "skills", FigureOptions(names)).spec
         (bars,) = layers(spec, "rule")
@@ -135,7 +144,9 @@ def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(small_run: Calla
     assert alone["encoding"]["x"]["scale"]["domain"][0] < 1858
 
 
-def test_a_draw_margin_is_dashed_and_another_run_is_dotted(run: Run, margins: Run, tmp_path: Path) -> None:
+def test_a_draw_margin_is_dashed_and_another_run_is_dotted(
+    run: Run, margins: Run, tmp_path: Path
+) -> None:
     spec = make_figure(margins, "skills", FigureOptions(["Anderssen"])).spec
     assert min(drawn_with(spec, [6, 4]), key=lambda row: row["year"])["margin"] == pytest.approx(
         1002.0 + 100.2
@@ -146,7 +157,9 @@ def test_a_draw_margin_is_dashed_and_another_run_is_dotted(run: Run, margins: Ru
     assert "dotted: skill by d.ttt" in json.dumps(spec["title"])
     put_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
     figure = make_figure(
-        run, "skills", FigureOptions(["Anderssen", "Morphy"], second_run=open_run(tmp_path / "b.ttt"))
+        run,
+        "skills",
+        FigureOptions(["Anderssen", "Morphy"], second_run=open_run(tmp_path / "b.ttt")),
     )
     assert figure.notes == ("b.ttt does not have Morphy, Paul",)
 
@@ -161,7 +174,9 @@ def in_units(elo_unit: float, records: Sequence[Record] = RECORDS) -> Run:
 
 
 def test_another_run_in_other_units_is_drawn_in_those_of_the_first() -> None:
-    figure = make_figure(in_units(2.0), "skills", FigureOptions(["Anderssen"], second_run=in_units(4.0)))
+    figure = make_figure(
+        in_units(2.0), "skills", FigureOptions(["Anderssen"], second_run=in_units(4.0))
+    )
     mean_in = {row["year"]: row["value"] for row in drawn_with(figure.spec, [1, 0])}
     dotted = drawn_with(figure.spec, [2, 3])
     assert dotted
@@ -199,7 +214,9 @@ def test_without_names_the_leaders_are_shown(run: Run) -> None:
         ("career", [], "has no careers"),
     ],
 )
-def test_what_is_not_there_makes_no_figure(kind: str, names: list[str], message: str, run: Run) -> None:
+def test_what_is_not_there_makes_no_figure(
+    kind: str, names: list[str], message: str, run: Run
+) -> None:
     with pytest.raises(LookupFailed, match=message):
         make_figure(run, kind, FigureOptions(names))
 
@@ -231,7 +248,9 @@ def test_a_difference_has_the_sd_of_what_both_have_in_common(model: str) -> None
         if model == "joint":
             variance -= 2.0 * run.covariance([("a", year), ("b", year)]).iloc[0, 1]
         assert (row["high"] - row["low"]) / 2 == pytest.approx(variance**0.5, abs=0.01)
-    said = {"joint": "from the joint posterior", "factorised": "skills taken as independent"}.get(model, "")
+    said = {"joint": "from the joint posterior", "factorised": "skills taken as independent"}.get(
+        model, ""
+    )
     assert said in json.dumps(spec["title"])
     assert ("band" in json.dumps(spec["title"])) is (model != "elo")
     assert [row["text"] for row in layers(spec, "text")[-1]["values"]] == ["a minus b"]
@@ -245,7 +264,9 @@ def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
         for k, a in enumerate(players)
     ]
     _, run = run_of(rows=[row for row in rows if row[1] != row[2]])
-    spec = make_figure(run, "skills", FigureOptions(["a", "c"], by="dominance", limits=Eligible())).spec
+    spec = make_figure(
+        run, "skills", FigureOptions(["a", "c"], by="dominance", limits=Eligible())
+    ).spec
     leads = {(one.player, one.period): one for one in leads_of(run, Eligible(), ["a", "c"])[0]}
     (points,) = layers(spec, "point")
     assert {(row["player"], row["period"]) for row in points["values"]} == {
@@ -256,7 +277,9 @@ def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
         assert (row["value"], row["sd"]) == pytest.approx((one.lead, one.sd), abs=0.051)
     assert "from the joint posterior" in json.dumps(spec["title"])
     with pytest.raises(LookupFailed, match="5 others who are eligible"):
-        make_figure(run, "skills", FigureOptions(["a"], by="dominance", limits=Eligible(min_games=1000)))
+        make_figure(
+            run, "skills", FigureOptions(["a"], by="dominance", limits=Eligible(min_games=1000))
+        )
 
 
 def test_number_ones_are_as_high_as_they_are_certain() -> None:
@@ -277,10 +300,14 @@ def test_number_ones_are_as_high_as_they_are_certain() -> None:
                 expected.append((one.period, player, edge - chance, edge))
                 edge -= chance
     assert [one[:2] for one in sorted(drawn)] == [one[:2] for one in sorted(expected)]
-    assert [one[2:] for one in sorted(drawn)] == [pytest.approx(one[2:]) for one in sorted(expected)]
+    assert [one[2:] for one in sorted(drawn)] == [
+        pytest.approx(one[2:]) for one in sorted(expected)
+    ]
     assert len({period for period, *_ in drawn}) == 4 < len(drawn)
     names, names_below = layers(spec, "text")
-    assert {row["text"] for row in names["values"]} <= {player for _, player, _, high in drawn if high > 0.0}
+    assert {row["text"] for row in names["values"]} <= {
+        player for _, player, _, high in drawn if high > 0.0
+    }
     lowest = {(player, low) for _, player, low, _ in drawn if low < 0.0}
     assert {(row["text"], row["high"]) for row in names_below["values"]} <= lowest
     assert len(names_below["values"]) > 0
@@ -294,7 +321,11 @@ def test_of_many_days_the_first_of_each_month_has_a_bar_of_a_month() -> None:
         for day in (first + timedelta(days=after) for after in range(1001))
     ]
     (bars,) = layers(reigns_figure(leaders_by_day, "day", []), "rect")
-    assert [bar["period"] for bar in bars["values"]][:3] == ["1900-01-01", "1900-02-01", "1900-03-01"]
+    assert [bar["period"] for bar in bars["values"]][:3] == [
+        "1900-01-01",
+        "1900-02-01",
+        "1900-03-01",
+    ]
     assert [bar["end"] - bar["year"] for bar in bars["values"]] == pytest.approx([1 / 12] * 33)
 
 
@@ -306,7 +337,12 @@ def test_number_ones_without_sds_are_of_one_height() -> None:
 
 def test_games_per_year_add_up(run: Run) -> None:
     (bars,) = layers(make_figure(run, "games").spec, "bar")
-    assert {row["year"]: row["games"] for row in bars["values"]} == {1857: 2, 1858: 3, 1861: 1, 1862: 1}
+    assert {row["year"]: row["games"] for row in bars["values"]} == {
+        1857: 2,
+        1858: 3,
+        1861: 1,
+        1862: 1,
+    }
 
 
 def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
@@ -315,7 +351,8 @@ def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
     values = {(row["of"], row["period"]): row["value"] for row in lines["values"]}
     for period in ("1857", "1858"):
         means = sorted(
-            (m for (m,) in run.select("SELECT mean FROM skills WHERE period = ?", [period])[1]), reverse=True
+            (m for (m,) in run.select("SELECT mean FROM skills WHERE period = ?", [period])[1]),
+            reverse=True,
         )
         assert values["mean of the top 2", period] == pytest.approx(sum(means[:2]) / 2, abs=0.05)
         assert values["number one", period] == pytest.approx(means[0], abs=0.05)
@@ -325,7 +362,9 @@ def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
         found = {row["period"]: sign * (row[side] - row["value"]) for row in band["values"]}
         assert found == pytest.approx(sds, abs=0.11)
     (names,) = layers(spec, "text")
-    assert {row["text"] for row in names["values"]} <= {row["player"].split(",")[0] for row in band["values"]}
+    assert {row["text"] for row in names["values"]} <= {
+        row["player"].split(",")[0] for row in band["values"]
+    }
     assert names["values"]
 
 
@@ -336,7 +375,9 @@ def test_a_stored_grid_is_drawn_and_its_best_marked(tmp_path: Path) -> None:
     places = [(b, t) for b in betas for t in (10.0, 20.0) if (b, t) != (600.0, 20.0)]
     places.append((200.0, 80.0))  # alone with its tau
     run.store_evidence(
-        EvidencePoint({"beta": b, "tau": t}, {"beta": b, "tau": t}, -abs(b - 200) - t / 10, True, 3, 0.0)
+        EvidencePoint(
+            {"beta": b, "tau": t}, {"beta": b, "tau": t}, -abs(b - 200) - t / 10, True, 3, 0.0
+        )
         for b, t in places
     )
     spec = make_figure(run, "evidence").spec
@@ -394,7 +435,9 @@ def test_bins_of_calibration_are_points_with_two_standard_errors(run: Run) -> No
     assert "learning every 5 years" in spec["title"]["subtitle"]
 
 
-def test_of_many_days_without_games_the_first_of_each_month_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_days_without_games_the_first_of_each_month_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     games = games_of([("1858-01-30", "A, a", "B, b", "1-0"), ("1858-03-20", "B, b", "A, a", "1-0")])
     run = small_run_of(games, period="day")
     assert len(histories(run, ["A, a"])["A, a"]) == 50
@@ -418,7 +461,9 @@ def test_periods_as_years(number: int, period: str, year: float) -> None:
     assert year_of(number, period) == pytest.approx(year, abs=1e-3)
 
 
-ROWS = [(1900 + k // 4, "abc"[k % 3], "abc"[(k + 1) % 3], (2, 1, 0, 1, 1)[k % 5]) for k in range(40)]
+ROWS = [
+    (1900 + k // 4, "abc"[k % 3], "abc"[(k + 1) % 3], (2, 1, 0, 1, 1)[k % 5]) for k in range(40)
+]
 ROWS += [(1904, "d", "a", 2), (1908, "e", "d", 0)]
 
 
@@ -426,7 +471,9 @@ def moving_run(**model: object) -> Run:
     games = make_games(ROWS)
     timeline = build_timeline(games)
     resolved = resolve(Document(values={"model": model}))
-    return memory_run(games, timeline, resolved.model.fit(timeline, resolved.params, EXACT), resolved.config)
+    return memory_run(
+        games, timeline, resolved.model.fit(timeline, resolved.params, EXACT), resolved.config
+    )
 
 
 @each(
@@ -439,15 +486,21 @@ def moving_run(**model: object) -> Run:
     ],
 )
 def test_curves_of_the_model_have_a_band_of_one_sd(kind: str, name: str, across: str) -> None:
-    run = moving_run(name=name, growth=200.0, early=2.0, prior_mean_drift=30.0, draw_margin_drift=0.2)
+    run = moving_run(
+        name=name, growth=200.0, early=2.0, prior_mean_drift=30.0, draw_margin_drift=0.2
+    )
     spec = make_figure(run, kind).spec
-    records = [record for records in spec["datasets"].values() for record in records if "low" in record]
+    records = [
+        record for records in spec["datasets"].values() for record in records if "low" in record
+    ]
     found = {record["year"]: (record["low"], record["high"]) for record in records}
     expected = {at: (mean - sd, mean + sd) for at, mean, sd, *_ in run.curve(kind)}
     assert found.keys() == expected.keys()
     for at, band in expected.items():
         assert found[at] == pytest.approx(band, abs=0.1)
-    titles = {one["encoding"]["x"]["axis"]["title"] for one in spec["layer"] if "x" in one["encoding"]}
+    titles = {
+        one["encoding"]["x"]["axis"]["title"] for one in spec["layer"] if "x" in one["encoding"]
+    }
     assert titles == {across}
     assert "without games" not in json.dumps(spec["title"])
 
@@ -488,7 +541,9 @@ def test_a_name_leaves_a_curve_that_it_would_cover() -> None:
     (moved,) = spread_labels([Label("Morphy", 10.0, 100.0)], FIGURE, curve)
     assert abs(moved.y - 100.0) >= LINE / 2
     everywhere = [Point(20.0, float(y)) for y in range(0, 440, 4)]
-    assert spread_labels([Label("Morphy", 10.0, 100.0)], FIGURE, everywhere) == [Label("Morphy", 10.0, 100.0)]
+    assert spread_labels([Label("Morphy", 10.0, 100.0)], FIGURE, everywhere) == [
+        Label("Morphy", 10.0, 100.0)
+    ]
 
 
 def test_curves_are_named_by_surnames_and_namesakes_by_their_whole_names() -> None:
@@ -571,7 +626,9 @@ def test_pictures_are_of_whole_years_with_their_band(moving: Run) -> None:
     (data,) = re.findall(r"<script[^>]*>(.*)</script>", found["draw margin"])
     at, mean, sd, *_ = moving.curve("draws")[-1]
     last = json.loads(data)["datasets"]["active"][-1]
-    assert (last["year"], last["low"], last["high"]) == pytest.approx((at, mean - sd, mean + sd), abs=0.001)
+    assert (last["year"], last["low"], last["high"]) == pytest.approx(
+        (at, mean - sd, mean + sd), abs=0.001
+    )
 
 
 def test_pages_and_sites_show_them_where_a_run_has_them(moving: Run, tmp_path: Path) -> None:

@@ -86,7 +86,11 @@ NOBODY = [("Alekhine/Reilly", "team"), ("AlphaZero", "engine"), ("Stockfish 8", 
             "dropped",
             BLITZ,
             [
-                *[("blitz", 1, "file1:3"), ("duplicate", 1, "file1:1"), ("no result", 1, "file0:4")],
+                *[
+                    ("blitz", 1, "file1:3"),
+                    ("duplicate", 1, "file1:1"),
+                    ("no result", 1, "file0:4"),
+                ],
                 ("unnamed player", 1, "file0:3"),
             ],
         ),
@@ -106,10 +110,16 @@ NOBODY = [("Alekhine/Reilly", "team"), ("AlphaZero", "engine"), ("Stockfish 8", 
         ("duplicates", {"filter": FilterConfig(dedupe=True, min_games=10)}, [(*REPEAT, False)]),
         ("duplicates", {"filter": FilterConfig(min_games=10)}, []),
         ("not_persons", {}, [(*one, 1, 1, None, None) for one in NOBODY]),
-        ("not_persons", {"drop": ["teams", "engines"]}, [(*one, 1, 0, None, None) for one in NOBODY]),
+        (
+            "not_persons",
+            {"drop": ["teams", "engines"]},
+            [(*one, 1, 0, None, None) for one in NOBODY],
+        ),
     ],
 )
-def test_rows_of_sections(section: str, data: dict[str, Any], rows: list[tuple[object, ...]]) -> None:
+def test_rows_of_sections(
+    section: str, data: dict[str, Any], rows: list[tuple[object, ...]]
+) -> None:
     assert list(report(**data).section(section).rows) == rows
 
 
@@ -139,7 +149,9 @@ def test_doubtful_names() -> None:
         game("Boden, Samuel", "Bird, Henry", date="1900"),
     ]
     found = report(rows)
-    assert list(found.section("not_persons").rows) == [("Wilson, John", "two people", 2, 2, 1837, 1901)]
+    assert list(found.section("not_persons").rows) == [
+        ("Wilson, John", "two people", 2, 2, 1837, 1901)
+    ]
     (pair,) = objects(found, "suspects")
     assert (pair["main"], pair["synonym"], pair["kind"], pair["gap"]) == (
         *("Boden, Samuel", "Boden, S"),
@@ -167,7 +179,17 @@ def shown(found: IngestReport) -> list[str]:
 
 def test_the_eye_sees_only_what_has_something_to_tell() -> None:
     assert shown(report()) == [
-        *("total", "files", "dropped", "odd", "years", "players", "groups", "duplicates", "not_persons"),
+        *(
+            "total",
+            "files",
+            "dropped",
+            "odd",
+            "years",
+            "players",
+            "groups",
+            "duplicates",
+            "not_persons",
+        ),
     ]
     assert shown(report(ONE)) == ["total", "files", "dropped", "years", "players"]
 
@@ -179,7 +201,15 @@ def test_no_games_left_is_an_account_too() -> None:
     assert shown(found) == ["total", "files", "dropped", "odd"]
     assert len(found.as_object().columns) == len(SECTIONS)
     empty = [name for name in SECTIONS if name not in {row[0] for row in found.as_long_rows().rows}]
-    assert empty == ["excluded", "years", "players", "groups", "duplicates", "not_persons", "suspects"]
+    assert empty == [
+        "excluded",
+        "years",
+        "players",
+        "groups",
+        "duplicates",
+        "not_persons",
+        "suspects",
+    ]
 
 
 NAMES = st.sampled_from(["A, a", "B, b", "C, c", "D, d", "NN", "X/Y", "Fritz 6"])
@@ -217,14 +247,27 @@ def test_all_counts_agree(
 ROOT = Path(__file__).parents[2]
 BROKEN = [ROOT / "sample_pgn" / "broken" / name for name in ("dirty.pgn", "dirty.csv")]
 ROWS = [
-    game("Morphy, Paul", "Anderssen, Adolf", date="1858.06.??", event="Paris", site="Café", round="1"),
+    game(
+        "Morphy, Paul", "Anderssen, Adolf", date="1858.06.??", event="Paris", site="Café", round="1"
+    ),
     game("NN", "Morphy, Paul", date="1858"),
     game("Paul Morphy", "Anderssen, Adolf", "½-½", date="1858-02-30"),
 ]
 
 
 def test_players_are_united_and_everything_else_is_as_written() -> None:
-    first = "file0", 1, "1858.06.??", "Morphy, Paul", "Anderssen, Adolf", "1-0", "Paris", "Café", "1", None
+    first = (
+        "file0",
+        1,
+        "1858.06.??",
+        "Morphy, Paul",
+        "Anderssen, Adolf",
+        "1-0",
+        "Paris",
+        "Café",
+        "1",
+        None,
+    )
     bad = "file0", 2, *[""] * 7, "bad row"
     unnamed = "file0", 3, "1858", "NN", "Morphy, Paul", "1-0", "", "", "", "unnamed player"
     last = (
@@ -274,8 +317,12 @@ def test_every_problem_of_a_row_that_is_used_is_told_in_its_row() -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3])
-def test_pieces_make_the_same_rows(piece: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    records = records_of(ROWS, [game("Bird, Henry", "Boden, Samuel", round=str(i)) for i in range(40)])
+def test_pieces_make_the_same_rows(
+    piece: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    records = records_of(
+        ROWS, [game("Bird, Henry", "Boden, Samuel", round=str(i)) for i in range(40)]
+    )
     whole = list(record_rows(records, everything=True).rows)
     monkeypatch.setattr(listing, "_PIECE", piece)
     assert list(record_rows(records, everything=True).rows) == whole
@@ -328,7 +375,9 @@ def test_files_rows_and_reasons_with_examples(
 def test_a_repaired_date_says_what_it_became() -> None:
     detail = "1931.02.31 read as 1931-02"
     repaired = replace(PROBLEM, reason="bad date", action="repaired", detail=detail)
-    lines = list(reading_lines(games_of(RECORDS, report=replace(REPORT, problems=(repaired,))), "year"))
+    lines = list(
+        reading_lines(games_of(RECORDS, report=replace(REPORT, problems=(repaired,))), "year")
+    )
     assert lines[-1] == f"  repaired: bad date, 1 (a.pgn:60: {detail})"
 
 
@@ -397,7 +446,9 @@ def test_good_games_leave_no_doubt() -> None:
 
 def test_groups_are_not_comparable() -> None:
     (line,) = warning_lines(make_games([*PLAIN, (1860, "Boden, Samuel", "Bird, Henry", 1)]))
-    assert line.startswith("2 groups of players without games between them: their levels are not comparable")
+    assert line.startswith(
+        "2 groups of players without games between them: their levels are not comparable"
+    )
     assert line.endswith(
         "the largest has 3 players, 2 are outside it; -s data.filter.largest_group=true keeps it alone"
     )
@@ -413,7 +464,11 @@ def test_what_the_reading_noticed() -> None:
 
 
 def test_names_of_two_people_and_two_names_of_one() -> None:
-    long = [(year, f"P{i}, Q{i}", "Morphy, Paul", 1) for i in range(4) for year in (1800 + i, 1861 + 2 * i)]
+    long = [
+        (year, f"P{i}, Q{i}", "Morphy, Paul", 1)
+        for i in range(4)
+        for year in (1800 + i, 1861 + 2 * i)
+    ]
     lines = list(warning_lines(make_games(long)))
     assert lines[0] == (
         "5 names with games over 60 years apart, perhaps two people: Morphy, Paul; P3, Q3; P2, Q2; ..."
@@ -421,7 +476,11 @@ def test_names_of_two_people_and_two_names_of_one() -> None:
     (line,) = warning_lines(make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]))
     assert line == "1 pair of names may be one person's: review them with `ttt names FILE...`"
     assert (
-        list(warning_lines(make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]), suspects=False))
+        list(
+            warning_lines(
+                make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]), suspects=False
+            )
+        )
         == []
     )
 
@@ -429,7 +488,9 @@ def test_names_of_two_people_and_two_names_of_one() -> None:
 def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
     games = make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)])
     monkeypatch.setattr(similar_names, "MAX_COMPARISONS", 0)
-    assert list(warning_lines(games)) == ["2 names of frequent surnames not compared with all of their like"]
+    assert list(warning_lines(games)) == [
+        "2 names of frequent surnames not compared with all of their like"
+    ]
 
 
 def test_doubts_about_people_are_of_chess_alone(tmp_path: Path) -> None:
@@ -440,11 +501,16 @@ def test_doubts_about_people_are_of_chess_alone(tmp_path: Path) -> None:
         whole = DataConfig(filter=FilterConfig(exclude=[]))
         found[header[5:10]] = list(warning_lines(read_games([tmp_path / "a.csv"], whole)))
     assert found["home_"] == []
-    assert [line.split(" of ")[0].split(" with ")[0] for line in found["white"]] == ["4 rows", "2 names"]
+    assert [line.split(" of ")[0].split(" with ")[0] for line in found["white"]] == [
+        "4 rows",
+        "2 names",
+    ]
 
 
 def test_a_country_is_not_another_one_whose_name_ends_alike(tmp_path: Path) -> None:
-    rows = "".join(f"198{k},South Yemen,Oman {k},1-0\n198{k},Yemen,Oman {k},0-1\n" for k in range(5))
+    rows = "".join(
+        f"198{k},South Yemen,Oman {k},1-0\n198{k},Yemen,Oman {k},0-1\n" for k in range(5)
+    )
     for header, found in (("white,black", 1), ("home_team,away_team", 0)):
         (tmp_path / "a.csv").write_text(f"date,{header},result\n{rows}")
         assert len(find_suspects(read_games([tmp_path / "a.csv"]))) == found
@@ -467,7 +533,9 @@ def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) 
         object.__setattr__(file, "path", path)
     for short, cut in ((True, len(folder)), (False, 0)):
         found = IngestReport(records, short=short)
-        assert [found.place(row) for row in range(len(records))] == [f"{path[cut:]}:1" for path in paths]
+        assert [found.place(row) for row in range(len(records))] == [
+            f"{path[cut:]}:1" for path in paths
+        ]
 
 
 def test_what_chess_leaves_out_is_counted_with_the_key_that_keeps_it() -> None:

@@ -53,29 +53,40 @@ console.log(JSON.stringify({ firsts, reigning }));
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     path = tmp_path_factory.mktemp("sample") / "classics.ttt"
     assert (
-        main.run(["fit", str(ROOT / "sample_pgn" / "classics.pgn"), "-c", "ttt", "-o", str(path), "-q"]) == 0
+        main.run(
+            ["fit", str(ROOT / "sample_pgn" / "classics.pgn"), "-c", "ttt", "-o", str(path), "-q"]
+        )
+        == 0
     )
     with open_run(path) as held:
         yield held
 
 
-def command_line(run: Run, capsys: pytest.CaptureFixture[str], limits: dict[str, Any]) -> dict[str, str]:
+def command_line(
+    run: Run, capsys: pytest.CaptureFixture[str], limits: dict[str, Any]
+) -> dict[str, str]:
     flags = [
         part
         for key, value in limits.items()
         for part in ([f"--{key.replace('_', '-')}"] + ([] if value is True else [str(value)]))
     ]
     assert main.run(["top", "-r", str(run.path), "--leaders", "--each", "-f", "csv", *flags]) == 0
-    return {row["period"]: row["player"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    return {
+        row["period"]: row["player"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))
+    }
 
 
 def on_the_page(run: Run, limits: dict[str, Any], folder: Path) -> dict[str, dict[str, str]]:
     assert NODE
     data = json.dumps(report_data(run, eligible(run, **limits)))
-    page = f"const document = {{ getElementById: () => ({{ textContent: {json.dumps(data)} }}) }};\n"
+    page = (
+        f"const document = {{ getElementById: () => ({{ textContent: {json.dumps(data)} }}) }};\n"
+    )
     script = folder / "leaders.js"
     script.write_text(page + assets(*DATA_SCRIPTS) + LEADERS, encoding="utf-8")
-    done = subprocess.run([NODE, script], capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [NODE, script], capture_output=True, text=True, encoding="utf-8", check=True
+    )
     return {key: dict(pairs) for key, pairs in json.loads(done.stdout).items()}
 
 
@@ -93,7 +104,9 @@ def test_every_view_names_the_same_number_one(
     assert dict(zip(python["period"], python["player"], strict=True)) == found
     assert ttt_cli.top(run, "1900", 1, **limits)["player"].tolist() == [found["1900"]]
     text = json.dumps(make_figure(run, "top", FigureOptions(limits=asked)).spec)
-    drawn = re.findall(r'"period": "(\d+)", "value": [\d.]+, "of": "number one", "player": "([^"]+)"', text)
+    drawn = re.findall(
+        r'"period": "(\d+)", "value": [\d.]+, "of": "number one", "player": "([^"]+)"', text
+    )
     assert dict(drawn) == found
     bars = re.findall(
         r'"period": "(\d+)", "player": "([^"]+)", "led": "[^"]*", "p": [^,]+, "of": "number one"',
@@ -103,13 +116,17 @@ def test_every_view_names_the_same_number_one(
     book = make_book(BookSettings(run, asked, "", 0))
     everybody, of_site = book.people.rows, book.rankings.by_year
     assert {
-        str(year): everybody[one.id[0]].name for year, one in of_site.items() if len(one.id) >= asked.fewest
+        str(year): everybody[one.id[0]].name
+        for year, one in of_site.items()
+        if len(one.id) >= asked.fewest
     } == found
     if NODE:
         assert on_the_page(run, limits, tmp_path) == {"firsts": found, "reigning": found}
 
 
-def test_the_number_ones_of_the_sample_are_sensible(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_number_ones_of_the_sample_are_sensible(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Eichborn beat one opponent many times, Daniuszewski played two games in 1907: neither led the world."""
     led = command_line(run, capsys, {})
     assert {name.partition(",")[0] for name in led.values()} == {

@@ -97,7 +97,9 @@ def test_the_age_of_a_year_of_birth_is_the_difference_of_years() -> None:
     assert [age_in(1837.5, year, "year") for year in (1857, 1858)] == [20, 21]
     for period in ("year", "quarter", "month", "week", "day"):
         number = first_period_at(1837.5, 20, period)
-        assert [age_in(1837.5, number + step, period) for step in (-1, 0)] == [19, 20], label(number, period)
+        assert [age_in(1837.5, number + step, period) for step in (-1, 0)] == [19, 20], label(
+            number, period
+        )
 
 
 def test_unknown_players_meet_no_condition_but_those_on_what_is_unknown(run: Run) -> None:
@@ -138,7 +140,9 @@ def test_who_is_left_out_is_counted_among_those_who_meet_it(run: Run) -> None:
 
 
 def test_fields_are_the_last_columns_and_the_age_is_that_of_the_row(run: Run) -> None:
-    rows = with_fields(run, ranking(run, 1905, eligible(run, everyone=True), None), ["age", "federation"])
+    rows = with_fields(
+        run, ranking(run, 1905, eligible(run, everyone=True), None), ["age", "federation"]
+    )
     assert rows.columns[-2:] == ("age", "federation")
     assert {row[1]: row[-2:] for row in rows.rows} == {
         "Ann": (25, "SUI"), "Bob": (14, "GER"), "Cid": (20, "SUI"), "Dot": (None, None),
@@ -161,7 +165,9 @@ def test_a_history_says_what_is_known_of_the_player(run: Run) -> None:
 
 def test_people_are_exported_by_a_condition(run: Run) -> None:
     assert [row[0] for row in people_rows(run).rows] == ["Ann", "Bob", "Cid"]
-    assert list(people_rows(run, "born > 1884 and federation = 'SUI'").rows) == [("Cid", "1885-07-02", "SUI")]
+    assert list(people_rows(run, "born > 1884 and federation = 'SUI'").rows) == [
+        ("Cid", "1885-07-02", "SUI")
+    ]
 
 
 def test_a_field_that_the_run_does_not_have_is_refused(run: Run) -> None:
@@ -182,6 +188,8 @@ def test_curves_by_age_begin_at_the_age_of_the_first_game(run: Run) -> None:
         first.setdefault(record["player"], (record["period"], record["year"]))
     assert first["Ann"] == ("20, in 1900", pytest.approx(1900.5 - (1880 + 60 / 365.2425)))
     assert first["Bob"][0] == "9, in 1900"
-    assert make_figure(run, "ages", FigureOptions(["Ann", "Dot"])).notes == ("the birth of Dot is not known",)
+    assert make_figure(run, "ages", FigureOptions(["Ann", "Dot"])).notes == (
+        "the birth of Dot is not known",
+    )
     with pytest.raises(LookupFailed, match="births of these players are not known"):
         make_figure(run, "ages", FigureOptions(["Dot"]))

@@ -141,7 +141,9 @@ def test_two_runs_in_different_units_are_not_drawn_on_one_axis() -> None:
         make_figure(points, "skills", FigureOptions(["Morphy"], second_run=elo))
     assert "--scale" in (refused.value.hint or "")
     assert (
-        make_figure(elo, "skills", FigureOptions(["Morphy"], second_run=run_of(TOLD, scale=anchor))).notes
+        make_figure(
+            elo, "skills", FigureOptions(["Morphy"], second_run=run_of(TOLD, scale=anchor))
+        ).notes
         == ()
     )
     assert "rating, Elo (Morphy in 1858 = 2600)" in str(

@@ -39,7 +39,9 @@ def random_games(seed: int = 1) -> pd.DataFrame:
         chance = 1.0 / (1.0 + np.exp((first - second) / 4.0))
         result = rng.choice(["1-0", "1/2-1/2", "0-1"], p=[0.7 * chance, 0.3, 0.7 * (1.0 - chance)])
         event = str(rng.choice(["", "Cup", "Masters", "Open"]))
-        rows.append((f"{year}-{rng.integers(1, 13):02d}", f"p{first:02d}", f"p{second:02d}", result, event))
+        rows.append(
+            (f"{year}-{rng.integers(1, 13):02d}", f"p{first:02d}", f"p{second:02d}", result, event)
+        )
     return pd.DataFrame(rows, columns=["date", "white", "black", "result", "event"])
 
 
@@ -52,11 +54,15 @@ def small() -> Run:
     scope="module",
     params=[
         pytest.param("small"),
-        pytest.param(["-c", "ttt", "-s", "data.filter.exclude=[]"], marks=pytest.mark.large, id="ttt"),
+        pytest.param(
+            ["-c", "ttt", "-s", "data.filter.exclude=[]"], marks=pytest.mark.large, id="ttt"
+        ),
         pytest.param([], marks=pytest.mark.large, id="default"),
     ],
 )
-def run(request: pytest.FixtureRequest, small: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(
+    request: pytest.FixtureRequest, small: Run, tmp_path_factory: pytest.TempPathFactory
+) -> Run:
     """A small run; every night that of the historical games, by two configs."""
     if request.param == "small":
         return small
@@ -79,16 +85,21 @@ def found(run: Run, kind: str, limits: Eligible, **changes: int | None) -> pd.Da
 
 @pytest.mark.parametrize("years", [(None, None), (1902, 1905)])
 @pytest.mark.parametrize("kind", ["unbeaten", "wins"])
-def test_series(run: Run, limits: Eligible, kind: str, years: tuple[int | None, int | None]) -> None:
+def test_series(
+    run: Run, limits: Eligible, kind: str, years: tuple[int | None, int | None]
+) -> None:
     records = found(run, kind, limits, since=years[0], until=years[1], number=10)
     sides = sides_of(run, limits, (years[0] or 0, years[1] or 9999))
     expected = series(
-        sides, (lambda points: points > 0.0) if kind == "unbeaten" else (lambda points: points == 1.0)
+        sides,
+        (lambda points: points > 0.0) if kind == "unbeaten" else (lambda points: points == 1.0),
     )
     assert list(records.games) == [found.games for found in expected[:10]]
     as_found = {tuple(row) for row in expected if row.games >= records.games.min()}
     columns = ["games", "player", "from", "to"]
-    assert {tuple(row) for row in records[columns].itertuples(index=False)} <= {row[:4] for row in as_found}
+    assert {tuple(row) for row in records[columns].itertuples(index=False)} <= {
+        row[:4] for row in as_found
+    }
     if kind == "unbeaten":
         points = {row[:4]: row.points for row in expected}
         assert all(
@@ -97,7 +108,9 @@ def test_series(run: Run, limits: Eligible, kind: str, years: tuple[int | None, 
         )
 
 
-def test_the_longest_series_without_a_loss_of_the_historical_games(run: Run, limits: Eligible) -> None:
+def test_the_longest_series_without_a_loss_of_the_historical_games(
+    run: Run, limits: Eligible
+) -> None:
     if run.meta.games < 100_000:
         pytest.skip("a small run")
     records = found(run, "unbeaten", limits, number=5)
@@ -113,7 +126,9 @@ def test_rivalries_and_most_games(run: Run, limits: Eligible) -> None:
     for row in records.itertuples():
         assert pairs[row.player, row.opponent] == (row.games, row.points)
         assert row.points >= row.games / 2
-    assert list(records.games) == sorted((games for games, _ in pairs.values()), reverse=True)[:30:2]
+    assert (
+        list(records.games) == sorted((games for games, _ in pairs.values()), reverse=True)[:30:2]
+    )
     most = found(run, "games", limits, number=10)
     by_player = sides.groupby("player").points.agg(["count", "sum"])
     assert list(most.games) == sorted(by_player["count"], reverse=True)[:10]
@@ -129,7 +144,11 @@ def test_upsets(run: Run, limits: Eligible) -> None:
     won = sides[(sides.points == 1.0) & sides.opponent.isin(set(sides.player))]
     expected = expected_scores(run, won)
     assert list(records.expected) == pytest.approx(sorted(expected)[:20], abs=1e-9)
-    least = won.loc[expected.idxmin()] if expected.index.is_unique else won.iloc[int(np.argmin(expected))]
+    least = (
+        won.loc[expected.idxmin()]
+        if expected.index.is_unique
+        else won.iloc[int(np.argmin(expected))]
+    )
     assert (records.player[0], records.opponent[0], records["from"][0]) == (
         least.player,
         least.opponent,
@@ -145,7 +164,12 @@ def test_gains_and_peaks(run: Run, limits: Eligible) -> None:
     assert list(records.player) == list(largest.index[:10])
     assert list(records["to"].astype(int) - records["from"].astype(int)) == [1] * len(records)
     enough = skills.groupby("year").player.transform("count") >= limits.fewest
-    highest = skills[enough & (skills.games > 0)].groupby("player")["mean"].max().sort_values(ascending=False)
+    highest = (
+        skills[enough & (skills.games > 0)]
+        .groupby("player")["mean"]
+        .max()
+        .sort_values(ascending=False)
+    )
     peaks = found(run, "peaks", limits, number=10)
     assert list(peaks["mean"]) == pytest.approx(list(highest[:10]), abs=1e-9)
 
@@ -162,7 +186,11 @@ def test_the_best_who_were_never_number_one(
 ) -> None:
     skills = eligible_skills(run, limits)
     enough = skills[skills.groupby("year").player.transform("count") >= limits.fewest]
-    first = enough.sort_values(["mean", "player"], ascending=[False, True]).groupby("year").player.first()
+    first = (
+        enough.sort_values(["mean", "player"], ascending=[False, True])
+        .groupby("year")
+        .player.first()
+    )
     others = enough[~enough.player.isin(set(first)) & (enough.games > 0)]
     others = others[others.year.between(years[0] or 0, years[1] or 9999)]
     highest = others.groupby("player")["mean"].max().sort_values(ascending=False)[:5]
@@ -188,7 +216,10 @@ def test_the_strongest_events(run: Run, limits: Eligible) -> None:
     games = run.games().assign(event=events.of_game)
     skills = run.skills().set_index(["player", "period"])["mean"]
     entries = pd.concat(
-        [games[["event", "period", side]].rename(columns={side: "player"}) for side in ("white", "black")]
+        [
+            games[["event", "period", side]].rename(columns={side: "player"})
+            for side in ("white", "black")
+        ]
     )
     entries = entries[entries.event >= 0].drop_duplicates()
     entries["skill"] = skills.loc[list(zip(entries.player, entries.period, strict=True))].to_numpy()

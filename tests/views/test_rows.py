@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from ttt_cli.views.rows import Rows, with_years, write_parquet, write_text
 
-AWKWARD = ['Smith, "Jim"', "tab\there", "line\nbreak", "back\\slash", "Müller", " blank ", "", "名前"]
+AWKWARD = [
+    'Smith, "Jim"',
+    "tab\there",
+    "line\nbreak",
+    "back\\slash",
+    "Müller",
+    " blank ",
+    "",
+    "名前",
+]
 
 
 def text(rows: Rows, fmt: str) -> str:
@@ -99,7 +108,8 @@ def test_texts_that_look_like_formulas_are_marked_on_request(fmt: str, between: 
 
 def test_json_and_parquet_have_the_year_of_a_period_as_a_number(tmp_path: Path) -> None:
     rows = Rows(
-        ("player", "period", "mean"), [("a", "1858", 1.0), ("a", "1858-06-21", 2.0), ("b", None, 3.0)]
+        ("player", "period", "mean"),
+        [("a", "1858", 1.0), ("a", "1858-06-21", 2.0), ("b", None, 3.0)],
     )
     assert [*with_years(rows).records()] == [
         {"player": "a", "period": "1858", "year": 1858, "mean": 1.0},

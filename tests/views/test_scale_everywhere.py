@@ -58,8 +58,13 @@ def right(asked: list[str]) -> Skills:
         rows = database.execute(
             "SELECT player, period, mean, sd FROM skills_within(NULL, NULL, NULL)"
         ).fetchall()
-    base = next(mean for player, period, mean, _ in rows if (player, period) == ("Morphy, Paul", "1858"))
-    return {(player, period): (2600 + (mean - base) / UNIT, sd / UNIT) for player, period, mean, sd in rows}
+    base = next(
+        mean for player, period, mean, _ in rows if (player, period) == ("Morphy, Paul", "1858")
+    )
+    return {
+        (player, period): (2600 + (mean - base) / UNIT, sd / UNIT)
+        for player, period, mean, sd in rows
+    }
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,9 @@ def test_every_command_shows_ratings(
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert rows
     peaks = "peak_mean" in rows[0]
-    period, mean, sd = ("peak_period", "peak_mean", "peak_sd") if peaks else ("period", "mean", "sd")
+    period, mean, sd = (
+        ("peak_period", "peak_mean", "peak_sd") if peaks else ("period", "mean", "sd")
+    )
     for row in rows:
         player = row["player"]
         expected = right[player, row[period]]

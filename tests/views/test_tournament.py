@@ -16,7 +16,13 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.systems import ttt
 from ttt_cli.views import tournament
-from ttt_cli.views.tournament import Simulation, TournamentPlan, play_round_robin, play_swiss, tournament_rows
+from ttt_cli.views.tournament import (
+    Simulation,
+    TournamentPlan,
+    play_round_robin,
+    play_swiss,
+    tournament_rows,
+)
 from ttt_cli.views.versus import versus_view
 
 SAMPLES = 40_000
@@ -64,7 +70,9 @@ def test_a_round_robin_of_three_is_as_enumerated() -> None:
         probability = 1.0
         score = np.zeros(3)
         for (a, b), result in zip(pairs, results, strict=True):
-            by_lot = (chances(simulation, a, b)[result] + chances(simulation, b, a)[2 - result]) / 2.0
+            by_lot = (
+                chances(simulation, a, b)[result] + chances(simulation, b, a)[2 - result]
+            ) / 2.0
             probability *= by_lot
             score[a] += result
             score[b] += 2 - result
@@ -102,7 +110,9 @@ def test_a_double_round_robin_is_as_400_000_tournaments_played_game_by_game(run:
     place = np.argsort(np.argsort(-(score + 1e-3 * rng.random(score.shape)), axis=1), axis=1)
     for index, name in enumerate(NAMES):
         expected = np.bincount(place[:, index], minlength=4) / size
-        assert [found[name][f"place_{number}"] for number in range(1, 5)] == pytest.approx(expected, abs=0.01)
+        assert [found[name][f"place_{number}"] for number in range(1, 5)] == pytest.approx(
+            expected, abs=0.01
+        )
         assert found[name]["points"] == pytest.approx(score[:, index].mean(), abs=0.03)
 
 
@@ -136,7 +146,9 @@ def test_in_a_swiss_nobody_meets_an_opponent_twice_and_each_has_one_bye() -> Non
 
 def test_a_knockout_is_won_by_who_wins_all_matches(run: Run) -> None:
     """Of two players it is a match in which draws are played on."""
-    found = odds(run, ["p00", "p05"], TournamentPlan("knockout", 1), at=1905, samples=200_000)["p00"]
+    found = odds(run, ["p00", "p05"], TournamentPlan("knockout", 1), at=1905, samples=200_000)[
+        "p00"
+    ]
     (row,) = versus_view(run, "p00", "p05", at=1905).report.records()
     played_on = row["draw"] * row["win"] / (row["win"] + row["loss"])
     assert found["p_first"] == pytest.approx(row["win"] + played_on, abs=0.02)
@@ -176,7 +188,9 @@ def test_other_systems_have_odds(model: str) -> None:
         (TournamentPlan("double", 3), NAMES, "a double round robin has 2 games"),
     ],
 )
-def test_what_cannot_be_played(plan: TournamentPlan, names: list[str], message: str, run: Run) -> None:
+def test_what_cannot_be_played(
+    plan: TournamentPlan, names: list[str], message: str, run: Run
+) -> None:
     with pytest.raises(ConfigError, match=message):
         tournament_rows(run, names, plan)
 

@@ -20,7 +20,9 @@ LONG_STEP: Final = 30.0  # seconds after which a step is said to take long where
 _SHARE_FORMAT: Final = "{l_bar}{bar}| {elapsed}{postfix}"  # a task without a unit
 _WAIT_FORMAT: Final = "{desc}, {elapsed}"
 _COUNTED_WAIT_FORMAT: Final = "{desc}: {n_fmt}, {elapsed}"
-_TOTAL_FORMAT: Final = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
+_TOTAL_FORMAT: Final = (
+    "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
+)
 
 
 def progress() -> Progress:
@@ -111,7 +113,9 @@ class WaitBar:
     def _say_later(self, wait: Wait) -> None:
         """Say what is waited for if it takes long."""
         if self._timer is None:
-            self._timer = Timer(LONG_STEP, say, [f"{wait.sentence} takes more than {LONG_STEP:.0f} seconds"])
+            self._timer = Timer(
+                LONG_STEP, say, [f"{wait.sentence} takes more than {LONG_STEP:.0f} seconds"]
+            )
             self._timer.daemon = True
             self._timer.start()
         if wait.over:

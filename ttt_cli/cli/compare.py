@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("configs", metavar="CONFIG...", nargs=-1, required=True)
 @click.option(
-    "--games", "files", metavar="FILE", multiple=True, help="Read these games instead of a run's; repeatable."
+    "--games",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="Read these games instead of a run's; repeatable.",
 )
 @click.option(
     "--from",
@@ -45,8 +49,12 @@ if TYPE_CHECKING:
     metavar="PERIOD",
     help="The first period to predict while tuning; default: the later half of these games.",
 )
-@click.option("--evaluations", type=click.IntRange(min=10), help="Sets of parameters to try; default 100.")
-@click.option("--tuned-to", metavar="FOLDER", help="Write each tuned config to this folder as NAME.yaml.")
+@click.option(
+    "--evaluations", type=click.IntRange(min=10), help="Sets of parameters to try; default 100."
+)
+@click.option(
+    "--tuned-to", metavar="FOLDER", help="Write each tuned config to this folder as NAME.yaml."
+)
 @click.option(
     "--by",
     "bys",
@@ -56,7 +64,9 @@ if TYPE_CHECKING:
 )
 @click.option("--calibration", is_flag=True, help="Also show expected against actual scores.")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="Number of processes; by default chosen by the amount of work."
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes; by default chosen by the amount of work.",
 )
 @options.cluster_option
 @options.set_option
@@ -87,7 +97,9 @@ def command(
     chosen = {"by": tune_by, "since": tune_from, "evaluations": evaluations}
     tune_options = {key: value for key, value in chosen.items() if value is not None}
     if not tune and (tune_options or tuned_to is not None):
-        raise click.UsageError("--tune-by, --tune-from, --evaluations and --tuned-to go with --tune")
+        raise click.UsageError(
+            "--tune-by, --tune-from, --evaluations and --tuned-to go with --tune"
+        )
     if files and query.run is not None:
         raise click.UsageError("games come from --games or from -r, not from both")
     from ttt_cli.evaluate.compare import (

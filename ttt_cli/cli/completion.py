@@ -44,15 +44,23 @@ _EVENTS: Final = """
 SELECT text FROM texts WHERE id IN (SELECT event FROM game_texts) AND text <> '' AND starts_with(lower(text), lower($1))
 ORDER BY text LIMIT $2
 """
-_PERIODS: Final = "SELECT period FROM periods WHERE starts_with(period, $1) ORDER BY period_number LIMIT $2"
+_PERIODS: Final = (
+    "SELECT period FROM periods WHERE starts_with(period, $1) ORDER BY period_number LIMIT $2"
+)
 
 
 def configs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
     """The shipped configs, and files of YAML."""
     from ttt_cli.config.load import SUFFIXES, installed_configs, shipped_configs
 
-    configs = dict.fromkeys(installed_configs(), "installed") | dict.fromkeys(shipped_configs(), "shipped")
-    yield from (CompletionItem(name, help=help_) for name, help_ in configs.items() if name.startswith(typed))
+    configs = dict.fromkeys(installed_configs(), "installed") | dict.fromkeys(
+        shipped_configs(), "shipped"
+    )
+    yield from (
+        CompletionItem(name, help=help_)
+        for name, help_ in configs.items()
+        if name.startswith(typed)
+    )
     yield from _paths(typed, SUFFIXES)
 
 
@@ -79,12 +87,16 @@ def players(context: click.Context, typed: str) -> Items:
 
 def events(context: click.Context, typed: str) -> Items:
     """Names of events that begin so."""
-    yield from (CompletionItem(event) for (event,) in _run(context).select(_EVENTS, [typed, _MOST])[1])
+    yield from (
+        CompletionItem(event) for (event,) in _run(context).select(_EVENTS, [typed, _MOST])[1]
+    )
 
 
 def periods(context: click.Context, typed: str) -> Items:
     """Periods of the run."""
-    yield from (CompletionItem(period) for (period,) in _run(context).select(_PERIODS, [typed, _MOST])[1])
+    yield from (
+        CompletionItem(period) for (period,) in _run(context).select(_PERIODS, [typed, _MOST])[1]
+    )
 
 
 def parameters(context: click.Context, typed: str) -> Items:

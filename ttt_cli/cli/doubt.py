@@ -25,7 +25,9 @@ from ttt_cli.cli.options import (
 )
 @click.option("--games", "file", metavar="FILE", help="Leave out the games that this file lists.")
 @click.option("--source", metavar="NAME", help="Leave out the games of a source (data.source).")
-@click.option("--corrections", metavar="FILE", help="Apply the corrections in this file instead, and refit.")
+@click.option(
+    "--corrections", metavar="FILE", help="Apply the corrections in this file instead, and refit."
+)
 @click.option(
     "--leader",
     metavar="PERIOD",
@@ -92,7 +94,9 @@ def command(
         view = corrections_view(run, corrections, eligible_players, refitting, number, every=each)
     else:
         doubted = DoubtedGames(where, file, source)
-        view = doubt_view(run, doubted, eligible_players, refitting if refit else None, number, every=each)
+        view = doubt_view(
+            run, doubted, eligible_players, refitting if refit else None, number, every=each
+        )
     say(*view.notes)
     if kind == "leaders":
         query.show(view.leaders)

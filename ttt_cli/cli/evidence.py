@@ -28,10 +28,16 @@ _UNLIMITED: Final = 10_000
     help="Compute a grid: beta,tau (the paper's axes) or beta=200:800:7,tau=20:200:7[:log].",
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes for a grid; by default chosen by the work."
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Processes for a grid; by default chosen by the work.",
 )
-@click.option("--scores", is_flag=True, help="Also score predictions of each period from earlier ones only.")
-@click.option("--from", "since", metavar="PERIOD", help="The first period to score; default the run's first.")
+@click.option(
+    "--scores", is_flag=True, help="Also score predictions of each period from earlier ones only."
+)
+@click.option(
+    "--from", "since", metavar="PERIOD", help="The first period to score; default the run's first."
+)
 @click.option("--every", type=click.IntRange(min=1), help="Refit every N periods; default 1.")
 @options.cluster_option
 @options.set_option
@@ -52,9 +58,15 @@ def command(
     points of a grid are stored, so an interrupted grid can be continued. Exit code 4: some fits did not converge.
     """
     options.refuse(
-        ("--from and --every go with --scores", not scores and (since is not None or every is not None)),
+        (
+            "--from and --every go with --scores",
+            not scores and (since is not None or every is not None),
+        ),
         ("--scores and --grid do not go together", scores and grid is not None),
-        ("--jobs, --cluster and -s go with --grid", grid is None and (jobs is not None or overrides)),
+        (
+            "--jobs, --cluster and -s go with --grid",
+            grid is None and (jobs is not None or overrides),
+        ),
     )
     run = query.open(titled=grid is None)
     from rich.console import Console
@@ -84,7 +96,11 @@ def command(
 
         forecast = predict_run(run, since, every or 1, progress=progress())
     query.show(evidence_report(run.meta, forecast))
-    return 0 if run.meta.converged and (forecast is None or forecast.converged) else options.NOT_CONVERGED
+    return (
+        0
+        if run.meta.converged and (forecast is None or forecast.converged)
+        else options.NOT_CONVERGED
+    )
 
 
 def surface_map(surface: Surface) -> Table | None:

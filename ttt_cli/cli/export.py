@@ -3,9 +3,25 @@
 import click
 
 from ttt_cli.cli.messages import say
-from ttt_cli.cli.options import RunQuery, columns_option, query_options_by_category, refuse, where_option
+from ttt_cli.cli.options import (
+    RunQuery,
+    columns_option,
+    query_options_by_category,
+    refuse,
+    where_option,
+)
 
-TABLES = ("skills", "players", "games", "events", "people", "evidence", "draws", "newcomers", "career")
+TABLES = (
+    "skills",
+    "players",
+    "games",
+    "events",
+    "people",
+    "evidence",
+    "draws",
+    "newcomers",
+    "career",
+)
 
 OF_PLAYERS = ("skills", "players", "people")  # tables with a player in each row
 
@@ -30,8 +46,14 @@ def command(query: RunQuery, table: str, where: str | None, columns: list[str]) 
     from ttt_cli.views.people import with_fields
 
     refuse(
-        (f"--where goes with {', '.join(OF_PLAYERS)}", where is not None and table not in OF_PLAYERS),
-        (f"--columns goes with {', '.join(OF_PLAYERS[:2])}", columns and table not in OF_PLAYERS[:2]),
+        (
+            f"--where goes with {', '.join(OF_PLAYERS)}",
+            where is not None and table not in OF_PLAYERS,
+        ),
+        (
+            f"--columns goes with {', '.join(OF_PLAYERS[:2])}",
+            columns and table not in OF_PLAYERS[:2],
+        ),
     )
     with query.open(titled=False) as run:
         query.show(with_fields(run, export_rows(run, table, where), columns))

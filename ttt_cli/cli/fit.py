@@ -21,7 +21,10 @@ from ttt_cli.cli.output import emit
     help="The run to write; - prints the skills instead, in the format of -f.",
 )
 @click.option(
-    "--start", "start", metavar="RUN", help="Start from the skills of this run: fewer sweeps, same result."
+    "--start",
+    "start",
+    metavar="RUN",
+    help="Start from the skills of this run: fewer sweeps, same result.",
 )
 @options.suspects_option
 @options.cluster_option
@@ -78,7 +81,9 @@ def command(
     if path:
         replaces = f"; it replaces {replaced}" if replaced else ""
         unasked = (
-            "" if path.suffix == ENDING else f"; only *{ENDING} are found unasked, this one by -r {path}"
+            ""
+            if path.suffix == ENDING
+            else f"; only *{ENDING} are found unasked, this one by -r {path}"
         )
         say(f"{path} written{replaces}{unasked}")
     else:

@@ -23,9 +23,13 @@ LISTED: Final = "hint: --list --all lists them"
 @click.option("--list", "listed", is_flag=True, help="Show the used records instead, one row each.")
 @click.option("--all", "everything", is_flag=True, help="With --list: also the dropped records.")
 @click.option("--only", type=click.Choice(SECTIONS), help="Show one section instead, complete.")
-@click.option("--by", type=click.Choice(["source"]), help="Show the records by data.source instead.")
 @click.option(
-    "--top", type=click.IntRange(min=1), help=f"Rows of a section; default {MOST}, of a single one all."
+    "--by", type=click.Choice(["source"]), help="Show the records by data.source instead."
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    help=f"Rows of a section; default {MOST}, of a single one all.",
 )
 @click.option(
     "--suggest",

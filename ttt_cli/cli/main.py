@@ -84,7 +84,9 @@ class LazyGroup(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names and helps of commands, without importing any."""
         completions = [
-            CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
+            CompletionItem(name, help=text)
+            for name, text in COMMANDS.items()
+            if name.startswith(incomplete)
         ]
         return completions or super().shell_complete(ctx, incomplete)
 
@@ -118,9 +120,13 @@ def _write_examples(path: str, ctx: click.Context, formatter: click.HelpFormatte
 )
 @click.version_option(__version__, prog_name="ttt", message="%(prog)s %(version)s")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors on standard error.")
-@click.option("-v", "--verbose", is_flag=True, help="Print more; show where an unexpected error was raised.")
 @click.option(
-    "--safe-csv", is_flag=True, help="Mark texts in CSV and TSV that spreadsheets would take for formulas."
+    "-v", "--verbose", is_flag=True, help="Print more; show where an unexpected error was raised."
+)
+@click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Mark texts in CSV and TSV that spreadsheets would take for formulas.",
 )
 def group(quiet: bool, verbose: bool, safe_csv: bool) -> None:
     """Historical rating runs: from game records to skill histories and evidence.
@@ -205,7 +211,9 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             report_run()
             code = error.exit_code
             advice = (
-                misplaced(args[0] if args else "", args, [*COMMANDS]) or hint_at_runs(error) or error.hint
+                misplaced(args[0] if args else "", args, [*COMMANDS])
+                or hint_at_runs(error)
+                or error.hint
             )
             name = session.run_name if isinstance(error, LookupFailed) else ""
             message = f"{name or 'ttt'}: {error}"
@@ -217,7 +225,9 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             code = 1
             first = str(error).partition("\n")[0]
             message = f"ttt: unexpected {type(error).__name__}: {first}"
-            if isinstance(error, OSError) and error.filename is not None:  # gone, or too long a name
+            if (
+                isinstance(error, OSError) and error.filename is not None
+            ):  # gone, or too long a name
                 code = RunError.exit_code
                 message = f"{error.filename}: {error.strerror}"
     say(message, *([f"hint: {advice}"] if advice else []), level=QUIET)

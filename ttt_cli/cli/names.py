@@ -60,7 +60,8 @@ def command(
     suspects = [
         suspect
         for suspect in find_suspects(read_games(files, data, progress=progress()))
-        if alias_row(suspect.main.name, suspect.synonym.name) is not None  # else no answer can be written
+        if alias_row(suspect.main.name, suspect.synonym.name)
+        is not None  # else no answer can be written
     ]
     if sure:
         for suspect in suspects:
@@ -69,7 +70,9 @@ def command(
         write(decisions.text(), out, ANSWERS)
     if sys.stdin.isatty():
         unanswered = [
-            suspect for suspect in suspects if not decisions.answered(suspect.main.name, suspect.synonym.name)
+            suspect
+            for suspect in suspects
+            if not decisions.answered(suspect.main.name, suspect.synonym.name)
         ]
         _ask_all(unanswered, decisions, out)
     say(f"{len(decisions):,} answers in {out}: --aliases {out} uses them")
@@ -81,7 +84,9 @@ def _earlier_answers(out: str) -> bytes:
     if not path.exists():
         return b""
     if not path.is_file():
-        raise OutputError(f"{out} is not a regular file", hint="answers are added to a file: name it with -o")
+        raise OutputError(
+            f"{out} is not a regular file", hint="answers are added to a file: name it with -o"
+        )
     if path.stat().st_size > _MOST_ANSWERS:
         message = f"{out} takes more than {_MOST_ANSWERS >> 20} MB"
         raise OutputError(message, hint="is it an alias file? name another one with -o")

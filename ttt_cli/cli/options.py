@@ -25,10 +25,16 @@ Decorator = Callable[[Command], Command]
 NOT_CONVERGED: Final = 4  # the exit code of a command with a result less exact than configured
 
 
-def _only_value(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
+def _only_value(
+    context: click.Context,  # noqa: ARG001
+    parameter: click.Parameter,  # noqa: ARG001
+    value: tuple[str, ...],
+) -> str | None:
     """The only value of an option. Raises BadParameter when there are several."""
     if len(value) > 1:
-        raise click.BadParameter(f"one config at a time, not {' and '.join(value)}; -s sets single keys")
+        raise click.BadParameter(
+            f"one config at a time, not {' and '.join(value)}; -s sets single keys"
+        )
     return value[0] if value else None
 
 
@@ -57,7 +63,10 @@ def refuse(*reasons: tuple[str, object]) -> None:
 
 
 run_option: Decorator[Any] = click.option(
-    "-r", "--run", metavar="RUN", help="The run to read; default $TTT_RUN, else the newest *.ttt here."
+    "-r",
+    "--run",
+    metavar="RUN",
+    help="The run to read; default $TTT_RUN, else the newest *.ttt here.",
 )
 scale_option: Decorator[Any] = click.option(
     "--scale", metavar="ANCHOR", multiple=True,
@@ -73,7 +82,12 @@ beside_option: Decorator[Any] = click.option(
     help="Compare with published ratings: a CSV of player, period and rating.",
 )  # fmt: skip
 output_option: Decorator[Any] = click.option(
-    "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
+    "-o",
+    "--output",
+    "out",
+    metavar="FILE",
+    default="-",
+    help="Where to write; default - (standard output).",
 )
 config_option: Decorator[Any] = click.option(
     "-c", "--config", metavar="CONFIG", multiple=True, callback=_only_value,
@@ -122,14 +136,21 @@ def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_limits_without_players(values: dict[str, Any]) -> dict[str, Any]:
-    limits = {name: value for name, value in values.items() if name in _LIMITS and name not in _OF_PLAYERS}
-    return {name: value for name, value in values.items() if name not in limits} | _as_limits(limits)
+    limits = {
+        name: value for name, value in values.items() if name in _LIMITS and name not in _OF_PLAYERS
+    }
+    return {name: value for name, value in values.items() if name not in limits} | _as_limits(
+        limits
+    )
 
 
 # Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`
 eligible_options = with_options(
     _as_limits,
-    *(click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()),
+    *(
+        click.option(f"--{name.replace('_', '-')}", **settings)
+        for name, settings in _LIMITS.items()
+    ),
 )
 # The same for a command of which --where chooses games
 eligible_options_without_players = with_options(
@@ -156,8 +177,12 @@ def years_options(what: str) -> Decorator[Any]:
     """--from and --to, years that limit `what`; the command sees them as `since` and `until`."""
     return with_options(
         _checked_years,
-        click.option("--from", "since", type=int, metavar="YEAR", help=f"Only {what} in or after this year."),
-        click.option("--to", "until", type=int, metavar="YEAR", help=f"Only {what} in or before this year."),
+        click.option(
+            "--from", "since", type=int, metavar="YEAR", help=f"Only {what} in or after this year."
+        ),
+        click.option(
+            "--to", "until", type=int, metavar="YEAR", help=f"Only {what} in or before this year."
+        ),
     )
 
 
@@ -171,7 +196,11 @@ def number_option(what: str, default: int = 20) -> Decorator[Any]:
     return with_options(
         _none_for_all,
         click.option(
-            "-n", "--number", type=click.IntRange(min=0), default=default, help=f"Number of {what}; {words}."
+            "-n",
+            "--number",
+            type=click.IntRange(min=0),
+            default=default,
+            help=f"Number of {what}; {words}.",
         ),
     )
 
@@ -180,7 +209,12 @@ class RunQuery:
     """The run that a command reads, and the destination and format of its output."""
 
     def __init__(
-        self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str, category: str | None
+        self,
+        run: str | None,
+        scale: tuple[str, ...],
+        fmt: str | None,
+        out: str,
+        category: str | None,
     ) -> None:
         self.run = run
         self._scale = scale
@@ -198,7 +232,9 @@ class RunQuery:
         run = opened_run(self.run, self._scale, self._category, titled=titled and self.titled)
         click.get_current_context().with_resource(run)
         if titled and not run.meta.converged:
-            say(f"{run.name}: this fit did not converge; errors of skills may be larger than solver.tol")
+            say(
+                f"{run.name}: this fit did not converge; errors of skills may be larger than solver.tol"
+            )
         return run
 
     def show(self, rows: Rows, *more: Rows) -> None:
@@ -237,7 +273,11 @@ query_options_in_points = with_options(_as_query, run_option, format_option, out
 
 
 def opened_run(
-    path: str | None, scale: tuple[str, ...] = (), category: str | None = None, *, titled: bool = False
+    path: str | None,
+    scale: tuple[str, ...] = (),
+    category: str | None = None,
+    *,
+    titled: bool = False,
 ) -> Run:
     """Open the run and report which one it is, unless the user named it or it is `titled`, as a title will name it."""
     from ttt_cli.runs.run import open_run
@@ -263,7 +303,9 @@ def _waiting(values: dict[str, Any]) -> dict[str, Any]:
 waiting_option = with_options(
     _waiting,
     click.option(
-        "--no-wait", is_flag=True, help="Fail instead of waiting when another process writes the run."
+        "--no-wait",
+        is_flag=True,
+        help="Fail instead of waiting when another process writes the run.",
     ),
 )
 

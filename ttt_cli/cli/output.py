@@ -39,7 +39,21 @@ _TYPED: Final = frozenset({"json", "jsonl", "parquet"})
 OUTPUT_FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
 # Endings of formats that tables are not written in
 _FOREIGN_ENDINGS: Final = (
-    *("xlsx", "xls", "ods", "arrow", "feather", "sql", "sqlite", "db", "duckdb", "ttt", "pgn", "html", "htm"),
+    *(
+        "xlsx",
+        "xls",
+        "ods",
+        "arrow",
+        "feather",
+        "sql",
+        "sqlite",
+        "db",
+        "duckdb",
+        "ttt",
+        "pgn",
+        "html",
+        "htm",
+    ),
     *("xml", "yaml", "yml", "md", "pdf", "svg", "png", "gz", "bz2", "xz", "zst", "zip"),
 )
 
@@ -173,7 +187,9 @@ def _write_escaped(rows: Rows, fmt: str, terminal: TextIO) -> None:
     text = TextIOWrapper(BytesIO(), terminal.encoding, "backslashreplace", "\n")
     write_text(rows, fmt, text, safe=session.safe_csv)
     text.seek(0)
-    terminal.writelines(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text.read())
+    terminal.writelines(
+        c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text.read()
+    )
 
 
 def figure_format(out: str | None, fmt: str | None = None) -> str:
@@ -186,7 +202,9 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
         return fmt or "png"
     fmt = fmt or Path(out).suffix.removeprefix(".").lower()
     if fmt not in FIGURE_FORMATS:
-        raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
+        raise click.UsageError(
+            f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f"
+        )
     check_output_path(out, PAGE if fmt == "html" else PICTURE)
     return fmt
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.messages import printable, say
-from ttt_cli.cli.options import RunQuery, columns_option, query_options_by_category, refuse, years_options
+from ttt_cli.cli.options import (
+    RunQuery,
+    columns_option,
+    query_options_by_category,
+    refuse,
+    years_options,
+)
 from ttt_cli.cli.output import figure_format, save_figure
 from ttt_cli.cli.streams import on_terminal, terminal_width
 from ttt_cli.support.errors import LookupFailed
@@ -25,18 +31,29 @@ MORE = "more: --record (score and expected score), --upsets, --games, --opponent
 
 @click.command("player")
 @click.argument("name", nargs=-1, required=True)
-@click.option("--record", is_flag=True, help="Show wins, draws and losses by period and colour instead.")
-@click.option("--upsets", is_flag=True, help="Show the wins with an expected score below a half instead.")
+@click.option(
+    "--record", is_flag=True, help="Show wins, draws and losses by period and colour instead."
+)
+@click.option(
+    "--upsets", is_flag=True, help="Show the wins with an expected score below a half instead."
+)
 @click.option("--games", is_flag=True, help="Show every game with the expected score instead.")
-@click.option("--opponents", is_flag=True, help="Show score and expected score by opponent instead.")
+@click.option(
+    "--opponents", is_flag=True, help="Show score and expected score by opponent instead."
+)
 @click.option("--events", is_flag=True, help="Show score and performance by event instead.")
 @click.option(
-    "--streaks", is_flag=True, help="Show the longest series unbeaten, of wins and the like instead."
+    "--streaks",
+    is_flag=True,
+    help="Show the longest series unbeaten, of wins and the like instead.",
 )
 @click.option("--at", metavar="PERIOD", help="Show skill, rank and score in one period instead.")
 @years_options("games and periods")
 @click.option(
-    "--plot", "plot", metavar="FILE", help="Also draw the history: png, svg, pdf or html by its name."
+    "--plot",
+    "plot",
+    metavar="FILE",
+    help="Also draw the history: png, svg, pdf or html by its name.",
 )
 @columns_option
 @query_options_by_category
@@ -72,8 +89,14 @@ def command(
             sum((record, upsets, *of_book.values(), at is not None)) > 1,
         ),
         ("--columns goes with the history", columns and instead),
-        ("--from and --to do not go with --at", at is not None and (since is not None or until is not None)),
-        ("--plot needs a file: the history goes to standard output", plot == "-" and query.out == "-"),
+        (
+            "--from and --to do not go with --at",
+            at is not None and (since is not None or until is not None),
+        ),
+        (
+            "--plot needs a file: the history goes to standard output",
+            plot == "-" and query.out == "-",
+        ),
     )
     plot_format = figure_format(plot) if plot else ""
     run = query.open()
@@ -101,7 +124,9 @@ def command(
         query.show(history)
         return
     if record or upsets:
-        by_period, won = player_games(run, view.player, short=query.titled, since=since, until=until)
+        by_period, won = player_games(
+            run, view.player, short=query.titled, since=since, until=until
+        )
         query.show(by_period if record else won)
         return
     query.show(with_record(run, view.player, history))
@@ -112,7 +137,9 @@ def command(
         say(MORE)
 
 
-def _player_view(run: Run, name: tuple[str, ...], since: int | None, until: int | None) -> PlayerView:
+def _player_view(
+    run: Run, name: tuple[str, ...], since: int | None, until: int | None
+) -> PlayerView:
     """The history of a player by the words of the name. Raises LookupFailed, with a hint where they are two players."""
     from ttt_cli.views.players import player_view
 

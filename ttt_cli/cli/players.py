@@ -16,7 +16,10 @@ from ttt_cli.cli.options import (
 @click.argument("pattern", nargs=-1)
 @years_options("players with games")
 @click.option(
-    "--min-games", type=click.FloatRange(min=0), default=0, help="Only players with at least this many games."
+    "--min-games",
+    type=click.FloatRange(min=0),
+    default=0,
+    help="Only players with at least this many games.",
 )
 @number_option("players", default=0)
 @where_option

@@ -16,7 +16,9 @@ from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 def _kinds_help() -> str:
     """All kinds with their summaries; neighbours with the same summary together."""
     groups = groupby(KINDS.items(), key=lambda item: item[1].summary)
-    return "; ".join(f"{' and '.join([name for name, _ in kinds])}: {summary}" for summary, kinds in groups)
+    return "; ".join(
+        f"{' and '.join([name for name, _ in kinds])}: {summary}" for summary, kinds in groups
+    )
 
 
 def _are_chosen(limits: Mapping[str, Any]) -> bool:
@@ -40,7 +42,9 @@ def _are_chosen(limits: Mapping[str, Any]) -> bool:
     show_default=True,
     help="Curves of skill, or of the lead over the ten best others (skills).",
 )
-@click.option("--with", "other_run", metavar="RUN", help="A second run, dotted, for comparison (skills).")
+@click.option(
+    "--with", "other_run", metavar="RUN", help="A second run, dotted, for comparison (skills)."
+)
 @options.beside_option
 @click.option(
     "-n",
@@ -51,7 +55,9 @@ def _are_chosen(limits: Mapping[str, Any]) -> bool:
     help="Number of players in the top.",
 )
 @options.eligible_options
-@click.option("--from", "since", metavar="PERIOD", help="First period to predict (calibration); default all.")
+@click.option(
+    "--from", "since", metavar="PERIOD", help="First period to predict (calibration); default all."
+)
 @click.option(
     "--every",
     type=click.IntRange(min=1),
@@ -59,7 +65,9 @@ def _are_chosen(limits: Mapping[str, Any]) -> bool:
     show_default=True,
     help="Refit every N periods (calibration).",
 )
-@click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
+@click.option(
+    "-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name."
+)
 @click.option(
     "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
     "[default: a png named after what it shows]",

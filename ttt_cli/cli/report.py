@@ -73,12 +73,20 @@ def command(
         hint = "name a page PAGE.html, or a folder that is not there yet"
         raise RunError("is a file, not a folder", where=out, hint=hint)
     site = write_site(
-        opened, Path(out), chosen, title=title, most=most, published=published_ratings, progress=progress()
+        opened,
+        Path(out),
+        chosen,
+        title=title,
+        most=most,
+        published=published_ratings,
+        progress=progress(),
     )
     say(f"{Path(out) / 'index.html'} written: {site.files:,} files, {site.size / 1e6:,.1f} MB")
     for count, what in ((site.players_left_out, "players"), (site.events_left_out, "events")):
         if count:
-            say(f"{count:,} {what} of fewer games have no page of their own (--pages sets how many do)")
+            say(
+                f"{count:,} {what} of fewer games have no page of their own (--pages sets how many do)"
+            )
 
 
 def _is_folder(out: str) -> bool:

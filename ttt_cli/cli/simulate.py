@@ -19,12 +19,21 @@ _PLAN_PREFIX = "simulate."  # keys of the plan that have no option
 @set_option
 @click.option("--players", type=int, help="Number of players; default 2000.")
 @click.option("--games", type=int, help="Number of games; default 100,000.")
-@click.option("--years", metavar="RANGE", help="Such as 1850-1949 (default), or a number of years from 1850.")
-@click.option("--dates", type=click.Choice(["year", "day"]), help="Precision of dates; default year.")
-@click.option("--seed", type=int, help="Random seed; default 0.")
-@click.option("-o", "--output", metavar="FILE", help="CSV, or PGN by its name; - stdout; default games.csv.")
 @click.option(
-    "--truth", type=Path, metavar="FILE", help="File of the true skills, CSV; default NAME.skills.csv."
+    "--years", metavar="RANGE", help="Such as 1850-1949 (default), or a number of years from 1850."
+)
+@click.option(
+    "--dates", type=click.Choice(["year", "day"]), help="Precision of dates; default year."
+)
+@click.option("--seed", type=int, help="Random seed; default 0.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="CSV, or PGN by its name; - stdout; default games.csv."
+)
+@click.option(
+    "--truth",
+    type=Path,
+    metavar="FILE",
+    help="File of the true skills, CSV; default NAME.skills.csv.",
 )
 def command(
     config: str | None, overrides: tuple[str, ...], years: str | None, output: str | None, truth: Path | None,
@@ -66,7 +75,9 @@ def command(
     keys = resolved.params.model_dump() | document.values.get("simulate", {})
     plan = validate(Plan, keys, document, ("simulate",))
     if output is None and Path("games.csv").exists():
-        raise OutputError("games.csv is there already", hint="-o games.csv replaces it if it holds games")
+        raise OutputError(
+            "games.csv is there already", hint="-o games.csv replaces it if it holds games"
+        )
     output = output or "games.csv"
     games = sys.stdout.buffer if output == "-" else Path(output)
     years_of_truth = plan.truth_years and Path(plan.truth_years)

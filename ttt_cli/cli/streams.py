@@ -36,7 +36,9 @@ def prepare_streams() -> None:
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, TextIOWrapper):
             output.reconfigure(errors="backslashreplace")
-            if sys.platform == "win32" and not output.isatty():  # as files and pipes are everywhere else
+            if (
+                sys.platform == "win32" and not output.isatty()
+            ):  # as files and pipes are everywhere else
                 output.reconfigure(encoding="utf-8", newline="\n")
 
 

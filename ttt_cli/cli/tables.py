@@ -45,7 +45,9 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     columns = _text_columns(rows, shown_records)
     if not rows.single:
         columns = [column for column in columns if any(column.cells)] or columns
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=not terminal)
+    console = Console(
+        file=stream, highlight=False, markup=False, emoji=False, soft_wrap=not terminal
+    )
     remarks = []
     if not terminal:
         console.width = sum(column.width for column in columns) + _GAP * (len(columns) + 1)
@@ -57,7 +59,9 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
             remarks.append(f"not shown, because the terminal is too narrow: {names}")
         columns = fitting
     if len(records) > len(shown_records):
-        remarks.append(f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all")
+        remarks.append(
+            f"only the first {SHOWN_ROWS:,} rows are shown; -f csv, -o FILE or a pipe gives all"
+        )
     above = rows.title[: rows.title_above]
     for number, line in enumerate(above):
         console.print(printable(line), style="bold" if number == 0 else None)
@@ -81,11 +85,15 @@ def _text_columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[TextCo
             isinstance(value, int | float) and not isinstance(value, bool) for value in present
         )
         may_fold = not is_numeric and name not in rows.unfolded
-        columns.append(TextColumn(name, format_column(values, rows.decimals.get(name)), is_numeric, may_fold))
+        columns.append(
+            TextColumn(name, format_column(values, rows.decimals.get(name)), is_numeric, may_fold)
+        )
     if rows.single:
         names = [column.name for column in columns]
         first_cells = [column.cells[0] for column in columns]
-        columns = [TextColumn("", cells, is_numeric=False, may_fold=True) for cells in (names, first_cells)]
+        columns = [
+            TextColumn("", cells, is_numeric=False, may_fold=True) for cells in (names, first_cells)
+        ]
     measured = []
     for column in columns:
         width = max(cell_len(text) for text in [column.name, *column.cells])
@@ -107,13 +115,18 @@ def _rich_table(columns: Sequence[TextColumn], console: Console, *, show_header:
     from rich.text import Text
 
     padding = (0, _GAP - 1, 0, 0)  # the box's divider takes one place more
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding, show_header=show_header)
+    table = Table(
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding, show_header=show_header
+    )
     least_width = sum(column.least_width for column in columns) + _GAP * (len(columns) - 1)
     fits = least_width <= console.width
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.is_numeric else "left"
         table.add_column(
-            Text(column.name), justify=justify, no_wrap=not column.may_fold and fits, overflow="fold"
+            Text(column.name),
+            justify=justify,
+            no_wrap=not column.may_fold and fits,
+            overflow="fold",
         )
     for cells in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*[Text(cell) for cell in cells])

@@ -15,7 +15,9 @@ from ttt_cli.cli.options import (
 
 
 @click.command("top")
-@click.option("--at", metavar="PERIOD", help="The period, for instance 1872; default the run's last.")
+@click.option(
+    "--at", metavar="PERIOD", help="The period, for instance 1872; default the run's last."
+)
 @click.option("--peak", is_flag=True, help="Rank by each player's highest mean instead.")
 @click.option(
     "--peak-games",
@@ -31,7 +33,9 @@ from ttt_cli.cli.options import (
 )
 @click.option("--leaders", is_flag=True, help="List the number ones instead, one row per reign.")
 @click.option(
-    "--matrix", is_flag=True, help="Show instead for every pair the probability that the row is stronger."
+    "--matrix",
+    is_flag=True,
+    help="Show instead for every pair the probability that the row is stronger.",
 )
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @number_option("players")
@@ -42,7 +46,9 @@ from ttt_cli.cli.options import (
     show_default=True,
     help="Rank by mean, by mean - 2 sd, or by the lead over the ten best others.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the samples for p_best; default 1.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of the samples for p_best; default 1."
+)
 @eligible_options
 @columns_option
 @query_options_by_category
@@ -101,7 +107,9 @@ def command(
         if matrix:
             from ttt_cli.views.superiority import superiority_of_field
 
-            query.show(superiority_of_field(run, at, eligible_players, number, numbered=query.titled))
+            query.show(
+                superiority_of_field(run, at, eligible_players, number, numbered=query.titled)
+            )
             return
         if leaders and each:
             rows = leader_rows(run, eligible_players, seed)

@@ -24,7 +24,9 @@ from ttt_cli.cli.output import figure_format, save_figure
 )
 @click.option("--rounds", type=click.IntRange(1, 100), metavar="N", help="Rounds of a swiss.")
 @click.option(
-    "--at", metavar="PERIOD", help="The period of all skills, or peak; default their last common one."
+    "--at",
+    metavar="PERIOD",
+    help="The period of all skills, or peak; default their last common one.",
 )
 @click.option(
     "--samples",
@@ -33,8 +35,12 @@ from ttt_cli.cli.output import figure_format, save_figure
     show_default=True,
     help="So many tournaments are played.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the samples.")
-@click.option("--plot", metavar="FILE", help="Also draw the odds: png, svg, pdf or html by its name.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the samples."
+)
+@click.option(
+    "--plot", metavar="FILE", help="Also draw the odds: png, svg, pdf or html by its name."
+)
 @query_options
 def command(
     query: RunQuery,
@@ -55,7 +61,9 @@ def command(
     """
     from ttt_cli.views.tournament import TournamentPlan, tournament_rows
 
-    refuse(("--plot needs a file: the odds go to standard output", plot == "-" and query.out == "-"))
+    refuse(
+        ("--plot needs a file: the odds go to standard output", plot == "-" and query.out == "-")
+    )
     plot_format = figure_format(plot) if plot else ""
     run = query.open()
     plan = TournamentPlan(kind, games, rounds)

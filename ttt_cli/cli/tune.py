@@ -18,10 +18,16 @@ from ttt_cli.support.outputs import CONFIG
 @options.run_option
 @options.format_option
 @click.option(
-    "-o", "--output", "out", metavar="FILE", help="Write the tuned config (YAML); - prints it instead."
+    "-o",
+    "--output",
+    "out",
+    metavar="FILE",
+    help="Write the tuned config (YAML); - prints it instead.",
 )
 @options.waiting_option
-def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | None, out: str | None) -> int:
+def command(
+    keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | None, out: str | None
+) -> int:
     """Find the parameters KEYS (default beta,tau) with the highest log-evidence of a run.
 
     The search starts at the run's config, or at the values of -s. It reports each parameter with its standard

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 @click.argument("run", metavar="RUN")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @set_option
-@click.option("-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced.")
-@click.option("--again", is_flag=True, help="Read files that are in RUN already: their games count twice.")
+@click.option(
+    "-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced."
+)
+@click.option(
+    "--again", is_flag=True, help="Read files that are in RUN already: their games count twice."
+)
 @click.option("--dedupe", is_flag=True, help="Drop games that seem to be in RUN already.")
 @cluster_option  # becomes one of `overrides`
 @waiting_option  # acts by itself
@@ -40,7 +44,9 @@ def command(
     All games must fit into memory; otherwise use `ttt fit --memory`.
     """
     if output == "-":
-        raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
+        raise click.UsageError(
+            "a run is a file and cannot be streamed: name one with -o, or leave it out"
+        )
     from ttt_cli import api
     from ttt_cli.runs.run import open_run, run_path
     from ttt_cli.runs.write import write_lock
@@ -56,16 +62,30 @@ def command(
 
         def show(extended: Extended, data: DataConfig) -> None:
             say(f"{run}: {before.meta.describe()}")
-            say(*reading_lines(extended.added, data.period, everything=session.verbosity >= VERBOSE))
+            say(
+                *reading_lines(extended.added, data.period, everything=session.verbosity >= VERBOSE)
+            )
             if extended.aliases_changed:
                 say("  the alias file has changed since; names united in the run stay united")
             if count := extended.repeats:
-                done = "left out" if data.filter.dedupe else "used nevertheless (--dedupe leaves such out)"
-                what = "record seems to be of a game" if count == 1 else "records seem to be of games"
+                done = (
+                    "left out"
+                    if data.filter.dedupe
+                    else "used nevertheless (--dedupe leaves such out)"
+                )
+                what = (
+                    "record seems to be of a game" if count == 1 else "records seem to be of games"
+                )
                 say(f"  {count:,} {what} in the run, by day, players, colours and result: {done}")
 
         after = api.update(
-            before, *files, output=output, overrides=overrides, again=again, on_read=show, progress=progress()
+            before,
+            *files,
+            output=output,
+            overrides=overrides,
+            again=again,
+            on_read=show,
+            progress=progress(),
         )
     say(*fit_lines(after.meta), f"{after.path} written")
     return 0 if after.meta.converged else NOT_CONVERGED

@@ -16,7 +16,17 @@ from ttt_cli.support.errors import LookupFailed, TttError, nearest
 
 # Words that people try as commands, and that are none.
 _RANKINGS: Final = frozenset(
-    ("best", "leader", "leaders", "leaderboard", "number-ones", "rank", "ranking", "rankings", "ranks")
+    (
+        "best",
+        "leader",
+        "leaders",
+        "leaderboard",
+        "number-ones",
+        "rank",
+        "ranking",
+        "rankings",
+        "ranks",
+    )
 )
 _NAMED_RUNS: Final = 3
 _SPREADSHEETS: Final = frozenset(("excel", "ods", "xls", "xlsx"))
@@ -42,7 +52,10 @@ def explained(
         return in_words, _for_value(error) or more
     word = args[0] if args else ""
     if path == "ttt" and word.casefold() in _RANKINGS:
-        return f"no such command {word!r}", "`ttt top` ranks players, `ttt top --leaders` lists number ones"
+        return (
+            f"no such command {word!r}",
+            "`ttt top` ranks players, `ttt top --leaders` lists number ones",
+        )
     examples = " or ".join(f"`{typed}`" for typed, _ in examples_of(command)[:2])
     quotes = "put names of several words in quotes; " if command == "versus" else ""
     return message, f"{quotes}for instance {examples}; {more}" if examples else more
@@ -144,7 +157,9 @@ def _keys(name: str) -> Iterator[str]:
     from ttt_cli.evaluate.simulate import Plan
     from ttt_cli.systems import registry
 
-    of_models = {key for system in registry.names() for key in registry.load(system).Params.model_fields}
+    of_models = {
+        key for system in registry.names() for key in registry.load(system).Params.model_fields
+    }
     sections = {
         "data": set(DataConfig.model_fields),
         "data.filter": set(FilterConfig.model_fields),
@@ -181,5 +196,9 @@ def hint_at_runs(error: TttError) -> str | None:
     runs = runs_with(error.player)
     if not runs:
         return None
-    players = f"{runs[0].player} is in {' and '.join([run.file.name for run in runs[:_NAMED_RUNS]])}"
-    return f"{players}: -r {shlex.quote(str(runs[0].file))}; without -r the newest run here is taken"
+    players = (
+        f"{runs[0].player} is in {' and '.join([run.file.name for run in runs[:_NAMED_RUNS]])}"
+    )
+    return (
+        f"{players}: -r {shlex.quote(str(runs[0].file))}; without -r the newest run here is taken"
+    )

@@ -12,7 +12,9 @@ MORE = "more: --record (their games by period and side), --each (who was ahead w
 @click.argument("a")
 @click.argument("b")
 @click.argument("more", nargs=-1, metavar="[NAME]...")
-@click.option("--at", metavar="PERIOD", help="A's period, or peak; also the others' without --at-b.")
+@click.option(
+    "--at", metavar="PERIOD", help="A's period, or peak; also the others' without --at-b."
+)
 @click.option("--at-b", metavar="PERIOD", help="B's period, or peak.")
 @click.option("--games", type=click.IntRange(1, 500), metavar="N", help="Also a match of N games.")
 @click.option(
@@ -22,12 +24,18 @@ MORE = "more: --record (their games by period and side), --each (who was ahead w
     multiple=True,
     help="A covariate of the game: A's value minus B's, A:B, or the category of the game; repeatable.",
 )
-@click.option("--record", is_flag=True, help="Show the record of their games by period and colour instead.")
 @click.option(
-    "--each", is_flag=True, help="Show who was ahead in each common period, and how probably, instead."
+    "--record", is_flag=True, help="Show the record of their games by period and colour instead."
 )
 @click.option(
-    "--places", is_flag=True, help="Show in which place each would finish in one game of all instead."
+    "--each",
+    is_flag=True,
+    help="Show who was ahead in each common period, and how probably, instead.",
+)
+@click.option(
+    "--places",
+    is_flag=True,
+    help="Show in which place each would finish in one game of all instead.",
 )
 @years_options("periods of --each")
 @query_options_by_category
@@ -59,7 +67,10 @@ def command(
         ("--at-b, --games, --with and --record are of two players", more and of_a_game),
         ("--each is of two players", more and each),
         ("--places takes no option but --at", places and (of_a_game or each)),
-        ("--each has all common periods: --from and --to limit them", each and (at is not None or of_a_game)),
+        (
+            "--each has all common periods: --from and --to limit them",
+            each and (at is not None or of_a_game),
+        ),
         ("--from and --to go with --each", not each and (since is not None or until is not None)),
     )
     run = query.open()

@@ -22,8 +22,13 @@ def command() -> None:
 
     if not FOLDER:
         raise SetupError(
-            "there is no folder where compiled kernels can be kept", hint="name one in XDG_CACHE_HOME"
+            "there is no folder where compiled kernels can be kept",
+            hint="name one in XDG_CACHE_HOME",
         )
     count = warm(every_kernel(), progress())
-    done = f"{counted(count, 'kernel')} compiled into" if count else "everything is already compiled, in"
+    done = (
+        f"{counted(count, 'kernel')} compiled into"
+        if count
+        else "everything is already compiled, in"
+    )
     say(f"{done} {FOLDER}")

@@ -15,9 +15,13 @@ from ttt_cli.cli.options import RunQuery, query_options
     default="game",
     help="What is left out: single games, or all with an opponent, of an event, a year or a source; default game.",
 )
-@click.option("-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Rows; default 10.")
+@click.option(
+    "-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Rows; default 10."
+)
 @query_options
-def command(query: RunQuery, player: str, at: str | None, versus: str | None, by: str, number: int) -> None:
+def command(
+    query: RunQuery, player: str, at: str | None, versus: str | None, by: str, number: int
+) -> None:
     """Show which games move a player's mean skill most.
 
     Every row leaves games out, of the player or of others, and shows what the mean and its sd would be then: by

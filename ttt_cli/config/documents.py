@@ -64,7 +64,9 @@ def override(document: Document, overrides: Sequence[str]) -> Document:
     return document
 
 
-def refuse_overrides(document: Document, allowed: Callable[[KeyPath], bool], why: str, hint: str) -> None:
+def refuse_overrides(
+    document: Document, allowed: Callable[[KeyPath], bool], why: str, hint: str
+) -> None:
     """Raise ConfigError for the first key that an override set and that is not allowed; `why` follows the key."""
     for path in sorted(document.overridden):
         if not allowed(path):
@@ -119,7 +121,9 @@ def _compose(text: str, source: str) -> Node | None:
         line = text.count("\n", 0, error.position) + 1
         code = ord(error.character) if isinstance(error.character, str) else error.character
         message = f"the character U+{code:04X} is not allowed in YAML"
-        raise ConfigError(message, where=f"{source}:{line}", hint="remove it, or save as UTF-8") from error
+        raise ConfigError(
+            message, where=f"{source}:{line}", hint="remove it, or save as UTF-8"
+        ) from error
     except MarkedYAMLError as error:
         raise _syntax_error(error, source) from error
     except (YAMLError, RecursionError) as error:

@@ -80,7 +80,9 @@ def _decoded(content: bytes, source: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError("not UTF-8", where=f"{source}:{line}", hint="save the config as UTF-8") from error
+        raise ConfigError(
+            "not UTF-8", where=f"{source}:{line}", hint="save the config as UTF-8"
+        ) from error
 
 
 def _similar_config(path: Path, shipped: dict[str, Traversable]) -> str:

@@ -43,7 +43,9 @@ def step_key(margin: int) -> str:
 def steps_by_key(settings: StepSettings) -> dict[str, StepPoints]:
     """The steps as configured, by key; none where all of them are to be estimated."""
     return (
-        {} if isinstance(settings, str) else {PREFIX + margin: points for margin, points in settings.items()}
+        {}
+        if isinstance(settings, str)
+        else {PREFIX + margin: points for margin, points in settings.items()}
     )
 
 

@@ -56,7 +56,15 @@ Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
 Droppable = Literal["teams", "engines", "unplayed"]
 EventSet = Literal[
-    "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
+    "simul",
+    "blindfold",
+    "correspondence",
+    "consultation",
+    "odds",
+    "rapid",
+    "blitz",
+    "variants",
+    "set-up",
 ]
 CHESS_SPEEDS = "chess"  # the category of games of chess by how fast they are
 FILE_SOURCE = "file"  # the source of records is the file that has them
@@ -116,7 +124,9 @@ def year_range(years: str | int | list[int]) -> tuple[int, int]:
     else:
         match = _YEARS.fullmatch(str(years))
         if match is None or not (match[1] or match[3]):
-            raise ValueError(f"{years!r} is not a range of years, for instance 1850-1900, 1850- or -1900")
+            raise ValueError(
+                f"{years!r} is not a range of years, for instance 1850-1900, 1850- or -1900"
+            )
         first = int(match[1] or 0)
         last = int(match[3] or 9999) if match[2] else first
     if first > last:
@@ -156,15 +166,21 @@ class FilterConfig(ConfigSection):
     years: Annotated[str | int | list[int] | None, _valid(year_range)] = key(
         None, "first and last year, as in 1850-1900, 1850- or [1850, 1900]; null: all"
     )
-    players: Patterns = key([], "games in which one of these plays, names or /patterns/; empty: everybody")
+    players: Patterns = key(
+        [], "games in which one of these plays, names or /patterns/; empty: everybody"
+    )
     among: bool = key(False, "only games in which both players are among `players`")
-    events: Patterns = key([], "words or /patterns/ in event or site of the games that are used; empty: all")
+    events: Patterns = key(
+        [], "words or /patterns/ in event or site of the games that are used; empty: all"
+    )
     exclude: list[EventSet] | None = key(
         None,
         "ready-made sets of events and positions that are not used; null: in chess simultaneous and blindfold "
         "exhibitions, consultation games, games at unknown odds, and variants but Chess960; []: none",
     )
-    exclude_events: Patterns = key([], "words or /patterns/ in event or site of the games that are not used")
+    exclude_events: Patterns = key(
+        [], "words or /patterns/ in event or site of the games that are not used"
+    )
     dedupe: bool = key(False, "use only one of several records of the same game")
     min_games: int = key(0, "players with fewer games are left out, until all have as many", ge=0)
     largest_group: bool = key(False, "use only the largest group of players tied by games")
@@ -179,11 +195,15 @@ class DataConfig(ConfigSection):
         "whether the player named White had White; unknown: the average over both colourings; "
         "auto: known, but in files that always name the winner first",
     )
-    reader: Literal["scan", "chess"] = key("scan", "PGN through our tag scanner, or through python-chess")
+    reader: Literal["scan", "chess"] = key(
+        "scan", "PGN through our tag scanner, or through python-chess"
+    )
     format: Literal["auto", *(form.name for form in FORMATS)] = key(  # type: ignore[valid-type]
         "auto", "kind of input; auto: by content and name; tsv: csv with tabs"
     )
-    header: bool | None = key(None, "whether a CSV starts with column names; null: by its first line")
+    header: bool | None = key(
+        None, "whether a CSV starts with column names; null: by its first line"
+    )
     columns: list[str] | dict[str, str] | None = key(
         None, "names of the columns in order, or a map from our names to the file's"
     )
@@ -219,7 +239,8 @@ class DataConfig(ConfigSection):
     )
     aliases: str | None = key(None, "file of further spellings: main,synonym,...")
     people: str | None = key(
-        None, "table of people, CSV or Parquet: name,born,died,sex,federation,title and any other column"
+        None,
+        "table of people, CSV or Parquet: name,born,died,sex,federation,title and any other column",
     )
     corrections: str | None = key(
         None,
@@ -232,9 +253,12 @@ class DataConfig(ConfigSection):
         "what is left out besides players without a name; null: unplayed games, and computers in chess games of "
         "people; []: nothing",
     )
-    match_cap: float | None = key(None, "most games that a match given as a score counts as; null: all", gt=0)
+    match_cap: float | None = key(
+        None, "most games that a match given as a score counts as; null: all", gt=0
+    )
     status: dict[str, Annotated[float, Field(ge=0, le=1e9)]] = key(
-        {"formal": 1.0, "casual": 1.0, "soft": 1.0}, "weight of the records of each status; 0: not used"
+        {"formal": 1.0, "casual": 1.0, "soft": 1.0},
+        "weight of the records of each status; 0: not used",
     )
     odds: dict[str, float] = key({}, "Elo points of further odds, or instead of the usual ones")
     covariates: Annotated[dict[str, str], _valid(_check_covariates)] = key(
@@ -242,7 +266,9 @@ class DataConfig(ConfigSection):
         "columns of what else bears on games, numbers or categories, by name: {rest: rest_days}; a difference, or "
         "COLUMN_white and COLUMN_black",
     )
-    categories: list[str] = key([], "covariates that are categories although all their values are numbers")
+    categories: list[str] = key(
+        [], "covariates that are categories although all their values are numbers"
+    )
     category: Annotated[str | None, _valid(_check_category)] = key(
         None,
         "column or tag of what kind a game is, as rapid or clay, for model.offsets; chess: classical, rapid, blitz, "
@@ -364,7 +390,9 @@ class SolverConfig(ConfigSection):
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:
         if self.memory and self.cluster:
-            raise ValueError("memory and cluster exclude each other: workers keep their slices in memory")
+            raise ValueError(
+                "memory and cluster exclude each other: workers keep their slices in memory"
+            )
         return self
 
 
@@ -384,7 +412,9 @@ class ModelConfig(BaseModel):
 class ScaleConfig(ConfigSection):
     """How skills are shown; they are stored in points."""
 
-    anchors: list[str] = key([], "ratings that set the level: NAME @ YEAR = RATING; none: points of the run")
+    anchors: list[str] = key(
+        [], "ratings that set the level: NAME @ YEAR = RATING; none: points of the run"
+    )
     slope: Literal["elo", "matched"] = key(
         "elo", "elo: a difference of 200 means 76 %; matched: as the anchors ask for, two or more"
     )
@@ -434,7 +464,9 @@ def _commented(values: dict[str, Any], fields: dict[str, FieldInfo]) -> Commente
     for key, value in values.items():
         info = fields.get(key)
         inner = section_of(info)
-        section[key] = _on_one_line(value) if inner is None else _commented(value, inner.model_fields)
+        section[key] = (
+            _on_one_line(value) if inner is None else _commented(value, inner.model_fields)
+        )
         if info and info.description:
             section.yaml_add_eol_comment(info.description, key, column=_COMMENT_COLUMN)
     return section
@@ -450,7 +482,9 @@ def _on_one_line(value: Any) -> Any:
     if isinstance(value, str):
         return value if _WORD.fullmatch(value) else DoubleQuotedScalarString(value)
     if isinstance(value, dict):
-        collection: Any = CommentedMap((_on_one_line(key), _on_one_line(item)) for key, item in value.items())
+        collection: Any = CommentedMap(
+            (_on_one_line(key), _on_one_line(item)) for key, item in value.items()
+        )
     elif isinstance(value, (list, tuple)):
         collection = CommentedSeq([_on_one_line(item) for item in value])
     elif isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -466,7 +500,8 @@ def _dumped(value: Any) -> str:
     stream = StringIO()
     yaml.width = 1 << 30
     yaml.representer.add_representer(
-        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
+        type(None),
+        lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null"),
     )
     yaml.dump(value, stream)
     return stream.getvalue()
@@ -481,7 +516,9 @@ def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
         # A config without a name is of the default model.
         required = [] if name == about.default else ["name"]
         parameters = variant.get("properties", {})
-        symbols = {symbol: parameters[key] for symbol, key in aliases(params).items() if key in parameters}
+        symbols = {
+            symbol: parameters[key] for symbol, key in aliases(params).items() if key in parameters
+        }
         named = {"name": {"const": name, "description": about.description}}
         variant["properties"] = {**named, **parameters, **symbols}
         variant["required"] = [*variant.get("required", []), *required]
@@ -511,7 +548,9 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
     for key, entry in properties.items():
         if "$ref" in entry:
             inner = _inlined(definitions[entry.pop("$ref").rpartition("/")[2]])
-            properties[key] = inner | {word: value for word, value in entry.items() if word != "default"}
+            properties[key] = inner | {
+                word: value for word, value in entry.items() if word != "default"
+            }
         entry.pop("title", None)
     schema.pop("title", None)
     return schema

@@ -27,7 +27,9 @@ _KINDS: Final = {
 _LONGEST: Final = 60  # characters of a value in a message
 
 
-def validate(schema: type[Schema], values: object, document: Document, prefix: KeyPath = ()) -> Schema:
+def validate(
+    schema: type[Schema], values: object, document: Document, prefix: KeyPath = ()
+) -> Schema:
     """Fill the schema with `values` from `prefix`; a quoted number is text. Raises ConfigError with all problems."""
     instance, problems = check(schema, values, document, prefix)
     if instance is None:
@@ -129,7 +131,9 @@ def _spellings(
         if key in spelling and path not in document.overridden:
             first = (*prefix, spelling[key])
             message = f"{dotted(path)} and {dotted(first)} ({document.where(first)}) are the same parameter"
-            problems.append(ConfigError(message, where=document.where(path), hint="keep one of the two"))
+            problems.append(
+                ConfigError(message, where=document.where(path), hint="keep one of the two")
+            )
         spelling[key] = written
     return spelling, problems
 
@@ -156,7 +160,9 @@ def _wrong_values(error: ValidationError, by_key: Mapping[str, Any]) -> Iterator
     """The wrong value of each key in the order written; of a union the findings of its deepest branches."""
     findings: dict[str, dict[KeyPath, list[ErrorDetails]]] = {}
     for detail in error.errors(include_url=False):
-        if detail["type"] != "default_factory_not_called":  # a default that waits for another key's value
+        if (
+            detail["type"] != "default_factory_not_called"
+        ):  # a default that waits for another key's value
             key = str(detail["loc"][0]) if detail["loc"] else ""
             path = _path_within(by_key, detail["loc"])
             findings.setdefault(key, {}).setdefault(path, []).append(detail)

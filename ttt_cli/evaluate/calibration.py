@@ -18,9 +18,7 @@ LEAST: Final = 1e-300  # probability, instead of 0
 MOST_STEPS: Final = 100  # of Newton's method
 LONGEST: Final = 0.5  # of a step
 CLOSE: Final = 1e-10  # step at which it ends
-VANISHED: Final = (
-    1e-9  # of the first information: where so little is left, all favourites have won, and none is best
-)
+VANISHED: Final = 1e-9  # of the first information: where so little is left, all favourites have won, and none is best
 DOUBTFUL: Final = 2.0  # standard errors from 1 at which predictions count as miscalibrated
 
 
@@ -127,7 +125,9 @@ class CalibrationBin:
     error: float
 
 
-def calibrate(predicted: Array, observed: Array, weight: Array, bins: int) -> tuple[CalibrationBin, ...]:
+def calibrate(
+    predicted: Array, observed: Array, weight: Array, bins: int
+) -> tuple[CalibrationBin, ...]:
     """Bin games, shape (games,), by prediction from 0 to 1; empty bins are left out."""
     number = np.minimum((predicted * bins).astype(np.int64), bins - 1)
     games = np.bincount(number, weight, bins)
@@ -139,5 +139,7 @@ def calibrate(predicted: Array, observed: Array, weight: Array, bins: int) -> tu
         mean = float(expected[i] / games[i])
         error = math.sqrt(max(mean * (1.0 - mean), 0.0) * squares[i]) / games[i]
         share = float(results[i] / games[i])
-        filled.append(CalibrationBin(i / bins, (i + 1) / bins, float(games[i]), mean, share, float(error)))
+        filled.append(
+            CalibrationBin(i / bins, (i + 1) / bins, float(games[i]), mean, share, float(error))
+        )
     return tuple(filled)

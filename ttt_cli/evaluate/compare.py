@@ -39,7 +39,13 @@ from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.inference.filters import games_so_far
 from ttt_cli.parallel.cluster import chain_workers, cluster_asked, threads_each
-from ttt_cli.parallel.processes import Reporting, available_cores, end_if_unwanted, report, run_chains
+from ttt_cli.parallel.processes import (
+    Reporting,
+    available_cores,
+    end_if_unwanted,
+    report,
+    run_chains,
+)
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask
@@ -50,11 +56,30 @@ from ttt_cli.timeline import Timeline, build_timeline
 
 By = Literal["decade", "experience"]
 
-EXPERIENCE: Final = {"0": 0, "1-9": 1, "10-29": 10, "30-99": 30, "100+": 100}  # earlier games from which on
-MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
-SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
+EXPERIENCE: Final = {
+    "0": 0,
+    "1-9": 1,
+    "10-29": 10,
+    "30-99": 30,
+    "100+": 100,
+}  # earlier games from which on
+MOST: Final = (
+    25_000_000  # games that all fits of a system may go through: one to two minutes of work
+)
+SHARES: Final = (
+    1 / 52,
+    1 / 26,
+    1 / 12,
+    1 / 6,
+    1 / 4,
+    1 / 3,
+    1 / 2,
+    1.0,
+)  # of a year, after which to refit
 SCORE_BINS: Final = 10  # of an expected score
-SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
+SMALL: Final = (
+    20_000_000  # games times fits up to which starting processes costs more than it saves
+)
 
 
 class Standing(NamedTuple):
@@ -104,7 +129,9 @@ class Comparison:
 
     def by(self, by: By) -> list[tuple[str, list[Standing]]]:
         """Scores by group; the best system is that over all games."""
-        return [(name, self._over(member)) for name, member in groups(self.timeline, self.first, by)]
+        return [
+            (name, self._over(member)) for name, member in groups(self.timeline, self.first, by)
+        ]
 
     def calibration_bins(self) -> list[tuple[SystemResult, tuple[CalibrationBin, ...]]]:
         """Expected and actual scores in bins, by system."""
@@ -137,7 +164,9 @@ class Comparison:
                     difference = scores.loss[member] - best.loss[member]
                 behind = paired_difference(difference, weight, white, black)
             total = GameScores._make(column[member] for column in scores).total(weight)
-            calibration = calibration_slope(entry.probabilities[member], outcome, weight, white, black)
+            calibration = calibration_slope(
+                entry.probabilities[member], outcome, weight, white, black
+            )
             standings.append(Standing(entry, total, calibration, behind))
         return standings
 
@@ -226,7 +255,9 @@ def compare(
 
         chains = [[number] for number in range(len(systems))]
         try:
-            evaluated = run_chains(evaluation, chains, workers, on_report=on_report, on_lost=on_lost)
+            evaluated = run_chains(
+                evaluation, chains, workers, on_report=on_report, on_lost=on_lost
+            )
             with closing(evaluated):
                 results.update(evaluated)
         except KeyboardInterrupt:
@@ -252,7 +283,8 @@ def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOption
     since = find_step(timeline, options.since) if options.since else later_half(timeline, first)
     if first == 0 or since >= first:
         raise ConfigError(
-            "there are no games before the test to tune with", hint="start the test later with --from"
+            "there are no games before the test to tune with",
+            hint="start the test later with --from",
         )
     every = every or affordable_every(timeline.until(first), since, options.evaluations)
     return TunePlan(since, first, every, options.evaluations, options.by)
@@ -281,7 +313,9 @@ def affordable(timeline: Timeline, system: Resolved, fits: int) -> AffordableSys
         return AffordableSystem(system, None)
     changes = ", ".join(f"{key} {value}" for key, value in cheaper.items())
     params = system.params.model_copy(update=dict(cheaper))
-    note = f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
+    note = (
+        f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
+    )
     return AffordableSystem(replace(system, params=params), note)
 
 
@@ -319,7 +353,9 @@ class Evaluation:
         tuned = None
         if self.plan:
             progress = TuningProgress(self.plan.evaluations)
-            tuned = tune_system(self.timeline, system.local(self.threads), self.plan, progress=progress)
+            tuned = tune_system(
+                self.timeline, system.local(self.threads), self.plan, progress=progress
+            )
             report(tuned)
             progress.advance(progress.left, "tuned")
         used = with_overrides(system, tuned.values) if tuned else system
@@ -403,8 +439,12 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
     """
     hint = "write it into a config of its own: ttt config show NAME > mine.yaml"
     common = override(Document(), overrides)
-    refuse_overrides(common, lambda path: path[0] in ("data", "solver"), "is not common to all systems", hint)
-    chosen = [name for config in configs for name in (shipped_configs() if config == ALL else [config])]
+    refuse_overrides(
+        common, lambda path: path[0] in ("data", "solver"), "is not common to all systems", hint
+    )
+    chosen = [
+        name for config in configs for name in (shipped_configs() if config == ALL else [config])
+    ]
     twice = next((name for name, count in Counter(chosen).items() if count > 1), None)
     if twice is not None:
         raise ConfigError("is compared with itself", where=twice, hint="name every config once")

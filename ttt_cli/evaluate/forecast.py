@@ -39,7 +39,9 @@ from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import KNOWN, Timeline, build_timeline
 
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage, covariates and lapses count as 0
-GROWTH: Final = 1.25  # of the games seen, after which White's advantage and covariates are re-estimated
+GROWTH: Final = (
+    1.25  # of the games seen, after which White's advantage and covariates are re-estimated
+)
 ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
 
 
@@ -75,7 +77,9 @@ class Forecast:
     def bins(self) -> "dict[str, tuple[CalibrationBin, ...]]":
         """Calibration of the system by outcome."""
         return {
-            name: calibrate(self.model[:, code], (self.outcome == code).astype(np.float64), self.weight, BINS)
+            name: calibrate(
+                self.model[:, code], (self.outcome == code).astype(np.float64), self.weight, BINS
+            )
             for code, name in enumerate(OUTCOMES)
         }
 
@@ -90,7 +94,13 @@ def predict_run(
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
     first = find_step(timeline, since) if since else 0
     return forecast(
-        timeline, resolved.model, resolved.params, solver, first=first, every=every, progress=progress
+        timeline,
+        resolved.model,
+        resolved.params,
+        solver,
+        first=first,
+        every=every,
+        progress=progress,
     )
 
 
@@ -112,7 +122,9 @@ def forecast(
         for step, stop in blocks(timeline, first, every):
             probabilities = forecaster.predict(step, stop)
             model_parts.append(probabilities)
-            naive_parts.append(np.tile(naive_probabilities(timeline.until(step)), (len(probabilities), 1)))
+            naive_parts.append(
+                np.tile(naive_probabilities(timeline.until(step)), (len(probabilities), 1))
+            )
             bar.advance(stop - step, timeline.label(int(timeline.periods[stop - 1])))
     games = slice(int(timeline.game_start[first]), None)
     return Forecast(
@@ -155,7 +167,8 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
 def find_step(timeline: Timeline, since: str) -> int:
     """Index of the first period with games from the period `since` on. Raises LookupFailed when there is none."""
     labels = [
-        timeline.label(number) for number in timeline.periods[[0, -1][: len(timeline.periods)]].tolist()
+        timeline.label(number)
+        for number in timeline.periods[[0, -1][: len(timeline.periods)]].tolist()
     ]
     first, _ = numbers_within(since, timeline.period, labels)
     step = int(np.searchsorted(timeline.periods, first))
@@ -180,7 +193,9 @@ class Forecaster:
     _full_fit_from: int = field(default=0, init=False)  # index of the first period that it predicts
     _full_fit_params: Params | None = field(default=None, init=False, repr=False)
     _estimates: dict[str, float] = field(default_factory=dict, init=False)  # of offsets, by key
-    _next_estimate_at: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimates
+    _next_estimate_at: float = field(
+        default=ESTIMATED_FROM, init=False
+    )  # games for the next estimates
 
     def __post_init__(self) -> None:
         registry.check_games(self.model, self.timeline)
@@ -213,10 +228,14 @@ class Forecaster:
         if points_by_term(params):
             half_handicap = half_handicap + 0.5 * points_added(params, of_games)
         if of_games.members is not None:
-            half_handicap = self._with_sums(fit, params, of_games, nodes, white, black, half_handicap)
+            half_handicap = self._with_sums(
+                fit, params, of_games, nodes, white, black, half_handicap
+            )
         white["mean"] = white["mean"] + half_handicap
         black["mean"] = black["mean"] - half_handicap
-        probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
+        probabilities = by_sides(
+            self.model.predict, params, white, black, self.timeline.sides[games]
+        )
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
     def _with_sums(
@@ -266,7 +285,9 @@ class Forecaster:
         if self._traits.fits_periods:
             fit = self.model.fit_before(self.timeline, self.params, self.solver, 0)
         else:
-            fit = registry.fit(self.model, self.timeline, self.params, self.solver, start=self._last)
+            fit = registry.fit(
+                self.model, self.timeline, self.params, self.solver, start=self._last
+            )
         self.converged &= fit.status.converged
         return fit.log_evidence
 
@@ -276,10 +297,16 @@ class Forecaster:
         params = self.params.model_copy(update={**self._traits.for_predictions, **resolved})
         if self._traits.kind == "smoothed":
             fit = self._fit(known_before(self.timeline, step, stop), params, step)
-        elif "draw_probability" in resolved and not self._traits.draws_apart:  # other for every step
+        elif (
+            "draw_probability" in resolved and not self._traits.draws_apart
+        ):  # other for every step
             fit = self._fit(self.timeline.until(stop), params, step)
         else:
-            if self._full_fit is None or step < self._full_fit_from or params != self._full_fit_params:
+            if (
+                self._full_fit is None
+                or step < self._full_fit_from
+                or params != self._full_fit_params
+            ):
                 self._full_fit = self._fit(self.timeline, params, step)
                 self._full_fit_from = step
                 self._full_fit_params = params
@@ -337,7 +364,9 @@ class Forecaster:
         """Points per unit of covariates as numbers, by the games before."""
         points = {}
         for term in find_terms(self.params, seen):
-            points[term.name] = self._estimates.get(term.key, 0.0) if term.points is None else term.points
+            points[term.name] = (
+                self._estimates.get(term.key, 0.0) if term.points is None else term.points
+            )
         return with_points({}, points)
 
     def _estimate_offsets(self, seen: Timeline, resolved: dict[str, Any]) -> None:
@@ -349,7 +378,9 @@ class Forecaster:
                 resolved = {**resolved, "margin_steps": {}}
             fit = self._fit(seen, self.params.model_copy(update=resolved))
             self._estimates = {ADVANTAGE: fit.params[ADVANTAGE], **points_by_key(fit.params)}
-            self._estimates |= {key: value for key, value in fit.params.items() if key.startswith(STEPS)}
+            self._estimates |= {
+                key: value for key, value in fit.params.items() if key.startswith(STEPS)
+            }
             if self.params.estimates_lapse:
                 self._estimates[LAPSE] = fit.params[LAPSE]
             self._next_estimate_at = GROWTH * games

@@ -97,7 +97,9 @@ def _values(steps: str) -> list[float]:
         count = int(number)
         spaced = SPACINGS[":".join(spacing)]
         counted = 1 < count <= MAX_COUNT or (count == 1 and start == stop)
-        spaced_out = np.isfinite([start, stop]).all() and (spaced is np.linspace or min(start, stop) > 0.0)
+        spaced_out = np.isfinite([start, stop]).all() and (
+            spaced is np.linspace or min(start, stop) > 0.0
+        )
         if not (counted and spaced_out):
             raise ValueError(steps)
         values = [rounded(value, DIGITS) for value in spaced(start, stop, count).tolist()]
@@ -108,9 +110,13 @@ def _values(steps: str) -> list[float]:
     return values
 
 
-CHAIN: Final = 5  # points at most that start from each other; shorter chains are shared out more evenly
+CHAIN: Final = (
+    5  # points at most that start from each other; shorter chains are shared out more evenly
+)
 CHAINS: Final = 8  # so many at least, while there are points enough
-SMALL: Final = 2_000_000  # games times points up to which starting processes costs more than it saves
+SMALL: Final = (
+    2_000_000  # games times points up to which starting processes costs more than it saves
+)
 MOST: Final = 100_000  # points of a grid
 PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 
@@ -239,7 +245,9 @@ def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     points = []
     for number, outer in enumerate(product(*(axis.values for axis in axes[:-1]))):
         for last in lines[number % 2]:
-            values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, last), strict=True))
+            values: dict[str, Any] = dict(
+                zip((axis.key for axis in axes), (*outer, last), strict=True)
+            )
             whole = [key for key in fields.keys() & values if fields[key].annotation is int]
             integers = [key for key in whole if values[key].is_integer()]
             values |= {key: int(values[key]) for key in integers}

@@ -78,7 +78,9 @@ def coordinates(
     for key in keys:
         if key in sizes:
             most = PLAY["white_advantage"].high * prior_sd / sizes[key]
-            axes.append(Coordinate(key, low=-most, high=most, form="linear", unit=beta / sizes[key]))
+            axes.append(
+                Coordinate(key, low=-most, high=most, form="linear", unit=beta / sizes[key])
+            )
             continue
         bounds = ranges[key]
         length = prior_sd if bounds.is_length else 1.0
@@ -127,7 +129,9 @@ def free_coordinates(
         elif low < 0.0:
             unit = min(POINTS, high)
             reach = FAR * unit
-            axes.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
+            axes.append(
+                Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit)
+            )
         elif value > 0.0:
             axes.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
     steps = {key: value for key, value in values.items() if key.startswith(STEPS)}
@@ -137,7 +141,9 @@ def free_coordinates(
     for key, size in sizes.items():
         if key in values:
             unit = POINTS / size
-            axes.append(Coordinate(key, values[key] - FAR * unit, values[key] + FAR * unit, "linear", unit))
+            axes.append(
+                Coordinate(key, values[key] - FAR * unit, values[key] + FAR * unit, "linear", unit)
+            )
     return tuple(axes)
 
 
@@ -159,14 +165,20 @@ def parse_keys(
 
     params = resolved.params
     configured = configured_numbers(params)
-    ranges = {**resolved.model.TRAITS.tunable, **params.offset_ranges, **dict.fromkeys(steps, MARGIN_STEP)}
+    ranges = {
+        **resolved.model.TRAITS.tunable,
+        **params.offset_ranges,
+        **dict.fromkeys(steps, MARGIN_STEP),
+    }
     symbols = aliases(type(resolved.params))
     tunable = [*(key for key in numeric_params(resolved) if key in ranges), *covariates, *steps]
     keys: list[str] = []
     for word in (piece.strip() for piece in spec.split(",")):
         key = symbols.get(word, word)
         if key == "prior_mean":
-            raise refused("prior_mean shifts all skills and does not change the evidence", "leave it out")
+            raise refused(
+                "prior_mean shifts all skills and does not change the evidence", "leave it out"
+            )
         if key not in tunable:
             hint = suggested(word, tunable, f"parameters are {', '.join(tunable)}", "{}")
             raise refused(f"{word!r} cannot be tuned", hint)
@@ -196,10 +208,13 @@ def parse_keys(
         idle = [key for key in keys if key in dependents and off]
         if idle:
             raise refused(
-                f"{idle[0]} has an effect only while {switch} is not 0", f"tune {switch} too, or set it"
+                f"{idle[0]} has an effect only while {switch} is not 0",
+                f"tune {switch} too, or set it",
             )
     fixed_lengths = [
-        configured.get(key) for key, bounds in ranges.items() if bounds.is_length and key not in keys
+        configured.get(key)
+        for key, bounds in ranges.items()
+        if bounds.is_length and key not in keys
     ]
     if not any(isinstance(value, float) and value for value in fixed_lengths):
         raise refused(

@@ -102,7 +102,11 @@ class Plan(ttt.Params):
         settings = self.step_settings
         if isinstance(settings, str):
             return {}
-        return {int(margin): points for margin, points in settings.items() if not isinstance(points, str)}
+        return {
+            int(margin): points
+            for margin, points in settings.items()
+            if not isinstance(points, str)
+        }
 
     @property
     def lapse_share(self) -> float:
@@ -144,7 +148,9 @@ def draw_pairings(
         refused = refused[is_refused]
         player = first[refused]
         opponent = _draw_opponents(bound, activity, player, left[refused], right[refused], rng)
-        is_nearer = np.abs(skill[opponent] - skill[player]) < np.abs(skill[nearest[refused]] - skill[player])
+        is_nearer = np.abs(skill[opponent] - skill[player]) < np.abs(
+            skill[nearest[refused]] - skill[player]
+        )
         nearest[refused[is_nearer]] = opponent[is_nearer]
         second[refused] = opponent
     second[refused] = nearest[refused]
@@ -164,14 +170,21 @@ def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np
     n = len(rating)
 
     def total(values: Array, of_black: Array) -> Array:
-        return np.asarray(np.bincount(white, values, n) + np.bincount(black, of_black, n), np.float64)
+        return np.asarray(
+            np.bincount(white, values, n) + np.bincount(black, of_black, n), np.float64
+        )
 
     prior_precision = 1.0 / (_LEARNED * plan.prior_sd) ** 2
     rating += total(residual, -residual) / (prior_precision + 2.0 * total(information, information))
 
 
 def _draw_opponents(
-    bound: Array, activity: Array, player: Places, left: Places, right: Places, rng: np.random.Generator
+    bound: Array,
+    activity: Array,
+    player: Places,
+    left: Places,
+    right: Places,
+    rng: np.random.Generator,
 ) -> Places:
     """Opponents within [left, right), drawn in proportion to activity."""
     # a point among the intervals of all but the player, whose own is skipped
@@ -185,7 +198,9 @@ def _draw_opponents(
 
 def _interval_of(bound: Array, point: Array, left: Places | int, right: Places | int) -> Places:
     """The interval of each point between the bounds, kept within [left, right)."""
-    return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)
+    return np.asarray(
+        np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64
+    )
 
 
 _BLOCK: Final = 1 << 20  # games drawn at a time: bounds the memory of one step
@@ -235,7 +250,9 @@ class Simulated:
     @cached_property
     def players(self) -> tuple[str, ...]:
         """Names, sorted: Player 000001 and on."""
-        return tuple(f"Player {number:0{self.name_width}d}" for number in range(1, self.plan.players + 1))
+        return tuple(
+            f"Player {number:0{self.name_width}d}" for number in range(1, self.plan.players + 1)
+        )
 
     @property
     def years(self) -> Ids:
@@ -306,7 +323,9 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
                 of_white = skill[rows[first]]
                 of_black = skill[rows[second]]
                 if offsets:
-                    of_white, of_black = offsets.draw(games, white[games], black[games], of_white, of_black)
+                    of_white, of_black = offsets.draw(
+                        games, white[games], black[games], of_white, of_black
+                    )
                 results = _draw_results(plan, of_white, of_black, margin[t], rng)
                 outcome[games] = results.outcome
                 if victory_margin is not None:
@@ -343,7 +362,9 @@ class _TrueSkills(NamedTuple):
 
 def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _TrueSkills:
     """Draw all careers and the skills in their years; `newcomers` by year, as of `_newcomers`."""
-    entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))  # first year of each career
+    entry = np.sort(
+        rng.choice(plan.years, plan.players, p=_year_shares(plan))
+    )  # first year of each career
     entry[:2] = 0  # two players in the first year, so that it can have games
     length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
     start = np.cumsum(length) - length  # the first row of each player
@@ -353,7 +374,9 @@ def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _Tru
     clock = plan.career.clock(age)
     step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
     step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
-    walk = np.cumsum(step)  # through the rows of all players; each walk begins with its own first step
+    walk = np.cumsum(
+        step
+    )  # through the rows of all players; each walk begins with its own first step
     walk -= np.repeat(walk[start] - step[start], length)
     skill = plan.prior_mean + walk + plan.career.change(age) + newcomers[year - age]
     return _TrueSkills(player, year, skill)
@@ -371,7 +394,9 @@ class _CategoryOffsets:
     def __init__(self, plan: Plan, rows: int) -> None:
         self.category = np.zeros(plan.games, np.int32)
         self.skill = np.full((rows, len(plan.offsets)), math.nan)
-        self._offset = np.full((plan.players, 1 + len(plan.offsets)), math.nan)  # now, of no category first
+        self._offset = np.full(
+            (plan.players, 1 + len(plan.offsets)), math.nan
+        )  # now, of no category first
         self._offset[:, 0] = 0.0
         self._sd = np.array([0.0, *(setting["sd"] for setting in plan.offsets.values())])
         self._tau = np.array([0.0, *(setting["tau"] for setting in plan.offsets.values())])
@@ -459,7 +484,9 @@ def _draw_results(
     strength = (white + black) / 2
     above = np.clip((strength - strength.mean()) / STRENGTH_UNIT, -STRENGTH_REACH, STRENGTH_REACH)
     wide = margin * np.exp(plan.draw_margin_strength * above)
-    outcome = np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
+    outcome = np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(
+        np.int8
+    )
     if plan.lapse_share:
         chance = rng.random(len(white)) < plan.lapse_share
         outcome[chance] = _chance_outcomes(outcome, int(chance.sum()), rng)
@@ -479,7 +506,9 @@ def _victory_margins(plan: Plan, beyond: Array) -> Ids:
     return margins
 
 
-def _chance_outcomes(outcome: NDArray[np.int8], n: int, rng: np.random.Generator) -> NDArray[np.int8]:
+def _chance_outcomes(
+    outcome: NDArray[np.int8], n: int, rng: np.random.Generator
+) -> NDArray[np.int8]:
     """Outcomes of n games that chance decides: draws as often as among these, and as many wins as losses."""
     draws = float(np.mean(outcome == DRAW))
     decided = 0.5 * (1.0 - draws)

@@ -22,9 +22,13 @@ from ttt_cli.support.replacing import real_path, replacing
 
 _Arrays = Mapping[str, NDArray[Any]]
 _TEXT: Final = "HEADER false, QUOTE '', ESCAPE '', DELIMITER '\t'"  # lines as they are
-_SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
+_SQL_RESULT: Final = (
+    f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
+)
 _SQL_DATE: Final = "DATE '1970-01-01' + date"
-_OTHER_FORMATS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
+_OTHER_FORMATS: Final = (
+    ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
+)
 
 
 _SIMULATED: Final = re.compile(
@@ -57,7 +61,9 @@ def check_targets(
     """
     if isinstance(games, Path) and games.suffix.lower() in _OTHER_FORMATS.split():
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
-        raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
+        raise ConfigError(
+            "games are written as CSV, or as PGN by the name", where=str(games), hint=hint
+        )
     true_skills = TRUE_SKILLS_BY_CATEGORY if by_category else TRUE_SKILLS
     outputs = (games, SIMULATED_GAMES), (truth, true_skills), (years, TRUE_YEARS)
     paths = [(path, purpose) for path, purpose in outputs if isinstance(path, Path)]
@@ -69,7 +75,10 @@ def check_targets(
 
 
 def save(
-    simulated: Simulated, games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None
+    simulated: Simulated,
+    games: Path | BinaryIO,
+    truth: Path | None = None,
+    years: Path | None = None,
 ) -> None:
     """Write the games, as PGN when the name ends in .pgn, else as CSV, and the truth as CSV; whole or not at all.
 
@@ -93,7 +102,9 @@ def save(
             tags["Category"] = _sql_category("category", simulated)
         if simulated.victory_margin is not None:
             tags["Margin"] = "victory_margin::VARCHAR"
-        lines = "".join(f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items())
+        lines = "".join(
+            f"'[{tag} \"' || {value} || '\"]' || chr(10) || " for tag, value in tags.items()
+        )
         columns = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"]
         game_options = _TEXT
     else:
@@ -115,7 +126,11 @@ def save(
     }
     if simulated.victory_margin is not None:
         game_arrays = {**game_arrays, "victory_margin": simulated.victory_margin}
-    skill_arrays: _Arrays = {"player": simulated.player, "year": simulated.year, "skill": simulated.skill}
+    skill_arrays: _Arrays = {
+        "player": simulated.player,
+        "year": simulated.year,
+        "skill": simulated.skill,
+    }
     if simulated.category is not None:
         game_arrays = {**game_arrays, "category": simulated.category}
         skill_arrays = _skills_by_category(simulated)

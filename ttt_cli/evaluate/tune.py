@@ -37,7 +37,13 @@ from ttt_cli.support.arrays import Array, rounded
 from ttt_cli.support.errors import ConfigError, TttError
 from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
-from ttt_cli.systems.resolve import Resolved, accepted, covariate_params, step_params, with_overrides
+from ttt_cli.systems.resolve import (
+    Resolved,
+    accepted,
+    covariate_params,
+    step_params,
+    with_overrides,
+)
 from ttt_cli.timeline import Timeline, build_timeline
 
 DEFAULT_KEYS: Final = "beta,tau"
@@ -80,7 +86,11 @@ class Tuning:
 
 
 def tune(
-    run: Run, keys: str = DEFAULT_KEYS, overrides: Sequence[str] = (), *, progress: Progress = SILENT
+    run: Run,
+    keys: str = DEFAULT_KEYS,
+    overrides: Sequence[str] = (),
+    *,
+    progress: Progress = SILENT,
 ) -> Tuning:
     """Maximise the log-evidence of a run's games over the parameters `keys`, from the values of its config.
 
@@ -131,7 +141,9 @@ class EvidenceSearch:
         objective = Objective(item.local(), self.timeline, self.keys, Reporting(), report)
         optimum = objective.maximise()
         start = objective.values(objective.begin)
-        values = {key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()}
+        values = {
+            key: rounded(value, DIGITS) for key, value in objective.values(optimum.point.at).items()
+        }
         errors = np.sqrt(np.diag(optimum.covariance))
         tuned = with_overrides(objective.resolved, values)
         correlations = optimum.covariance / np.outer(errors, errors)
@@ -225,7 +237,9 @@ class Objective:
             value = max(self.configured[coordinate.key], coordinate.least)
             begin.append(coordinate.position(value))
         self.begin = np.array(begin)
-        with_overrides(resolved, self.values(self.begin))  # what the first point cannot be, is refused
+        with_overrides(
+            resolved, self.values(self.begin)
+        )  # what the first point cannot be, is refused
 
     def maximise(self) -> Optimum:
         """Search from the initial coordinates."""
@@ -295,7 +309,9 @@ class Objective:
         offsets = tuned.params.offset_settings
         for category in offsets:
             others = {name: setting for name, setting in offsets.items() if name != category}
-            without = self._fitted(with_overrides(tuned, {"offsets": others}).params, None).log_evidence
+            without = self._fitted(
+                with_overrides(tuned, {"offsets": others}).params, None
+            ).log_evidence
             gain = log_evidence - without
             if gain > 0.0:
                 yield f"offsets of {category}: the log-evidence is {gain:.3f} above that without them"
@@ -480,7 +496,9 @@ def tune_system(
             fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
             free = _free(past, resolved, fit.params)
             keys = [coordinate.key for coordinate in free if coordinate.key != "prior_mean"]
-        if not keys or not {key for key in keys if not key.startswith((PREFIX, STEPS))} <= set(tunable):
+        if not keys or not {key for key in keys if not key.startswith((PREFIX, STEPS))} <= set(
+            tunable
+        ):
             return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
         objective = Objective(resolved, past, keys, bar)
         optimum = objective.maximise()
@@ -515,12 +533,16 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
             try:
                 predicting = forecaster(with_overrides(resolved, values).params)
                 steps = blocks(past, plan.since, plan.every)
-                probabilities = np.concatenate([predicting.predict(step, stop) for step, stop in steps])
+                probabilities = np.concatenate(
+                    [predicting.predict(step, stop) for step, stop in steps]
+                )
             except TttError:
                 losses[key] = math.inf
                 bar.advance(1, "tuning")
             else:
-                losses[key] = -score(probabilities, past.outcome[scored], past.weight[scored]).per_game
+                losses[key] = -score(
+                    probabilities, past.outcome[scored], past.weight[scored]
+                ).per_game
                 bar.advance(1, f"tuning: log-loss {losses[key]:.4f}")
         worst = losses[()] + WORST
         return min(worst, losses[key])
@@ -550,8 +572,14 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     if free:
         begin = np.array([coordinate.position(numbers[coordinate.key]) for coordinate in free])
         low, high = np.array([coordinate.bounds for coordinate in free]).T
-        options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
-        search = minimize(loss_at, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
+        options: Any = {
+            "maxfev": plan.evaluations,
+            "initial_tr_radius": STEP,
+            "final_tr_radius": CLOSE,
+        }
+        search = minimize(
+            loss_at, begin, method="COBYQA", bounds=Bounds(low, high), options=options
+        )
         reached = bool(search.success)
     # A loss that is infinite, no number or above the start counts as the start, which is the first of equals.
     best = min(losses, key=lambda values: min(start, losses[values]))
@@ -569,4 +597,6 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
 def _free(past: Timeline, resolved: Resolved, values: Mapping[str, Any]) -> tuple[Coordinate, ...]:
     sizes = {term.key: typical_size(past, term.name) for term in find_terms(resolved.params, past)}
     free = free_coordinates(resolved.params, values, resolved.model.TRAITS.tunable, sizes)
-    return tuple(coordinate for coordinate in free if past.colours or coordinate.key != "white_advantage")
+    return tuple(
+        coordinate for coordinate in free if past.colours or coordinate.key != "white_advantage"
+    )

@@ -24,7 +24,9 @@ from ttt_cli.support.folding import fold
 
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
 _YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)
-_SPELLING_HEADERS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
+_SPELLING_HEADERS: Final = frozenset(
+    {"spelling", "alias", "synonym", "written", "as in pgn", "as written"}
+)
 _NAME_HEADERS: Final = frozenset({"name", "main", "player", "canonical", "main name"})
 _SCID_SECTION: Final = re.compile(r"^@PLAYER\b[^\n]*\n(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
 # A comment of `ttt names`: what was decided of two names
@@ -69,9 +71,13 @@ def read_aliases(path: str) -> Aliases:
     file = InputFile(source.name, source.digest, source.count)
     spellings = spellings_in(text)
     if spellings is not None:
-        return Aliases({clean_name(spelling): name for spelling, name in spellings.items()}, source=file)
+        return Aliases(
+            {clean_name(spelling): name for spelling, name in spellings.items()}, source=file
+        )
     entries = _distinct_entries(_entries_in(text, file.path), file.path)
-    unlimited = {entry.synonym: entry for entry in entries if not entry.status and entry.years is None}
+    unlimited = {
+        entry.synonym: entry for entry in entries if not entry.status and entry.years is None
+    }
     _refuse_chains(unlimited, file.path)
     lines: dict[str, int] = {}
     for entry in entries:
@@ -121,7 +127,9 @@ def _entries_in(text: str, path: str, first_line: int = 1) -> Iterator[_Entry]:
     columns = _table_columns(header)
     for row in rows if columns is None else rows[1:]:
         where = f"{path}:{row.line}"
-        entries = _list_entries(row, where) if columns is None else [_table_entry(row, columns, where)]
+        entries = (
+            _list_entries(row, where) if columns is None else [_table_entry(row, columns, where)]
+        )
         for entry in entries:
             if not entry.main or not entry.synonym:
                 raise DataError("a name is empty", where=where)
@@ -143,7 +151,9 @@ def _rows_in(text: str, path: str, first_line: int = 1) -> Iterator[_AliasRow]:
             cells = next(csv.reader([line], skipinitialspace=True, strict=True))
         except csv.Error as error:
             hint = "write names with a comma in double quotes"
-            raise DataError(f"cannot be read: {error}", where=f"{path}:{number}", hint=hint) from error
+            raise DataError(
+                f"cannot be read: {error}", where=f"{path}:{number}", hint=hint
+            ) from error
         yield _AliasRow(number, cells)
 
 
@@ -169,18 +179,24 @@ def _table_entry(row: _AliasRow, columns: _TableColumns, where: str) -> _Entry:
     """The entry in a row of a table. Raises DataError for a short row."""
     cells = row.cells
     if len(cells) <= max(columns.spelling, columns.name):
-        raise DataError(f"{len(cells)} fields are too few", where=where, hint="a spelling and a name")
+        raise DataError(
+            f"{len(cells)} fields are too few", where=where, hint="a spelling and a name"
+        )
     status = ""
     if columns.status is not None and columns.status < len(cells):
         status = fold(cells[columns.status])
-    return _Entry(row.line, _single_blanks(cells[columns.name]), clean_name(cells[columns.spelling]), status)
+    return _Entry(
+        row.line, _single_blanks(cells[columns.name]), clean_name(cells[columns.spelling]), status
+    )
 
 
 def _list_entries(row: _AliasRow, where: str) -> list[_Entry]:
     """The entries in a line `main,synonym,...`. Raises DataError without a synonym, or with several limits."""
     statuses = [match[1] for cell in row.cells if (match := _STATUS.fullmatch(cell))]
     ranges = [match[1] for cell in row.cells if (match := _YEARS.fullmatch(cell))]
-    names = [cell for cell in row.cells if not _STATUS.fullmatch(cell) and not _YEARS.fullmatch(cell)]
+    names = [
+        cell for cell in row.cells if not _STATUS.fullmatch(cell) and not _YEARS.fullmatch(cell)
+    ]
     synonyms = [name for name in names[1:] if name.strip()]
     if not synonyms:
         hint = 'a line is main,synonym,...; a name with a comma is written in quotes: "Morphy, Paul",Morphy'
@@ -247,7 +263,9 @@ def spellings_in(text: str) -> dict[str, str] | None:
                 name = content
                 names.add(name)
     skipped = names | ambiguous | {""}
-    return {spelling: name for spelling, name in players.items() if name and spelling not in skipped}
+    return {
+        spelling: name for spelling, name in players.items() if name and spelling not in skipped
+    }
 
 
 class Decision(NamedTuple):
@@ -302,7 +320,9 @@ class Decisions:
     def _mains(self) -> dict[str, str]:
         """The main names of synonyms."""
         decisions = self._decisions.values()
-        return {decision.synonym: decision.main for decision in decisions if decision.answer == "yes"}
+        return {
+            decision.synonym: decision.main for decision in decisions if decision.answer == "yes"
+        }
 
 
 def read_decisions(text: str, path: str = "") -> Decisions:

@@ -43,7 +43,14 @@ from ttt_cli.games.team_mentions import (
 )
 from ttt_cli.games.teams import Teams
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.columns import CodedColumn, Codes, concatenated, counts_of, has_stride_0, spread
+from ttt_cli.reading.columns import (
+    CodedColumn,
+    Codes,
+    concatenated,
+    counts_of,
+    has_stride_0,
+    spread,
+)
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
 from ttt_cli.reading.races import RACE
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
@@ -113,13 +120,17 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     noticed = np.zeros((n_files, len(NOTICED)), np.int64)
     same_player: list[Problem] = []
     pieces: list[dict[str, StoredColumn]] = []
-    with (progress if collected.by_year else SILENT).task("sorting games", float(len(spans))) as bar:
+    with (progress if collected.by_year else SILENT).task(
+        "sorting games", float(len(spans))
+    ) as bar:
         for span in spans:
             selection = select_records(collected, shared, span)
             dropped += selection.dropped
             noticed += selection.noticed
             same_player += selection.same_player
-            pieces.append(_store_games(game_columns(selection.records), collected.storage, len(pieces)))
+            pieces.append(
+                _store_games(game_columns(selection.records), collected.storage, len(pieces))
+            )
             del selection
             bar.advance()
     for file in collected.files:
@@ -130,7 +141,13 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     report = account(collected, dropped, noticed, same_player, joined)
     people = joined.table if joined else NO_PEOPLE
     return games_from_columns(
-        columns, identified.players, report, identified.spellings, people, collected.storage, shared.teams
+        columns,
+        identified.players,
+        report,
+        identified.spellings,
+        people,
+        collected.storage,
+        shared.teams,
     )
 
 
@@ -139,7 +156,11 @@ def join_collected(collected: Collected, identified: Identified) -> JoinedPeople
     if collected.people is None:
         return None
     return join_people(
-        collected.people, identified.players, identified.spellings, collected.data.names, collected.aliases
+        collected.people,
+        identified.players,
+        identified.spellings,
+        collected.data.names,
+        collected.aliases,
     )
 
 
@@ -164,7 +185,9 @@ def share_names(collected: Collected) -> SharedByRecords:
     n_records = np.bincount(
         identified.player[is_player], of_players.times[is_player], len(identified.players)
     ).astype(np.int64)
-    with_teams = identified_teams(team_mentions, identified) if team_mentions else without_teams(identified)
+    with_teams = (
+        identified_teams(team_mentions, identified) if team_mentions else without_teams(identified)
+    )
     texts["category"] = category_names(collected.data, texts.get(CATEGORY_WRITTEN, ()))
     texts["date"] = tuple(text for text, _, _ in dictionaries.dates.values)
     texts["result"] = tuple(text for text, _ in dictionaries.results.values)
@@ -172,12 +195,18 @@ def share_names(collected: Collected) -> SharedByRecords:
         identified=with_teams.identified,
         team_of_mention=with_teams.team_of_mention,
         teams=with_teams.teams,
-        player_classes=classify_players(identified.players, collected.data, n_records, collected.n_computers),
+        player_classes=classify_players(
+            identified.players, collected.data, n_records, collected.n_computers
+        ),
         name_of_mention=mentions.name,
-        written_of_mention=tuple(dictionaries.names.values[name] for name in mentions.name.tolist()),
+        written_of_mention=tuple(
+            dictionaries.names.values[name] for name in mentions.name.tolist()
+        ),
         texts=texts,
         date_day=dictionaries.days,
-        date_precision=np.array([precision for _, _, precision in dictionaries.dates.values], np.int8),
+        date_precision=np.array(
+            [precision for _, _, precision in dictionaries.dates.values], np.int8
+        ),
         tally=dictionaries.tallies,
     )
 
@@ -226,7 +255,10 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
     line = column("line")
     mentions = SideColumns(column("white_mention"), column("black_mention"))
     nothing_written = no_texts(len(line))
-    texts = {name: text_column(name) if name in shared.texts else nothing_written for name in RECORD_TEXTS}
+    texts = {
+        name: text_column(name) if name in shared.texts else nothing_written
+        for name in RECORD_TEXTS
+    }
     white_written = nothing_written
     black_written = nothing_written
     if collected.everything:
@@ -312,7 +344,9 @@ def _rows_of_years(file: CollectedFile, span: YearSpan | None) -> slice:
     return slice(int(file.starts[begin]), int(file.starts[end]))
 
 
-def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> Selection:
+def select_records(
+    collected: Collected, shared: SharedByRecords, span: YearSpan | None
+) -> Selection:
     """The records of some years, or all, with filters applied; of all, takes the columns out of `collected`."""
     loaded = load(collected, shared, span)
     records = loaded.records
@@ -330,9 +364,14 @@ def select_records(collected: Collected, shared: SharedByRecords, span: YearSpan
     noticed = []
     for begin, end in pairwise(records.starts.tolist()):
         dropped.append(counts_of(newly_dropped[begin:end], n_codes)[1:])
-        noticed.append([np.count_nonzero(selected.noticed[remark][begin:end]) for remark in NOTICED])
+        noticed.append(
+            [np.count_nonzero(selected.noticed[remark][begin:end]) for remark in NOTICED]
+        )
     return Selection(
-        replace(records, reject_code=selected.reject_code), np.array(dropped), np.array(noticed), problems
+        replace(records, reject_code=selected.reject_code),
+        np.array(dropped),
+        np.array(noticed),
+        problems,
     )
 
 
@@ -374,7 +413,9 @@ def _same_player_problems(
         )
         file = int(np.searchsorted(records.starts, row, side="right")) - 1
         path = collected.files[file].report.path
-        problems.append(Problem(path, int(records.line[row]), reasons.SAME_PLAYER, words, reasons.DROPPED))
+        problems.append(
+            Problem(path, int(records.line[row]), reasons.SAME_PLAYER, words, reasons.DROPPED)
+        )
     return problems
 
 
@@ -404,7 +445,9 @@ def account(
     )
 
 
-def _count_selected(report: FileReport, dropped: Sequence[int], noticed: Sequence[int]) -> FileReport:
+def _count_selected(
+    report: FileReport, dropped: Sequence[int], noticed: Sequence[int]
+) -> FileReport:
     """The report of a file with the counts of records that filters dropped, and of remarks."""
     counts = {
         reason: report.dropped.get(reason, 0) + count
@@ -430,7 +473,9 @@ def _idle_aliases(collected: Collected) -> list[Problem]:
     return [Problem(aliases.source.path, line, reasons.IDLE_ALIAS, detail, reasons.KEPT)]
 
 
-def _store_games(columns: GameColumns, storage: ArrayStorage, number: int) -> dict[str, StoredColumn]:
+def _store_games(
+    columns: GameColumns, storage: ArrayStorage, number: int
+) -> dict[str, StoredColumn]:
     """Store the columns of games of some years, of texts their codes."""
     stored = {}
     named: dict[str, NDArray[Any] | CodedColumn[str]] = {**columns._asdict()}
@@ -456,7 +501,9 @@ def _join(
 
     def text_column(name: str) -> CodedColumn[str]:
         codes = column(name)
-        is_empty_throughout = has_stride_0(codes) and not codes[:1].any()  # all codes are 0, the empty text
+        is_empty_throughout = (
+            has_stride_0(codes) and not codes[:1].any()
+        )  # all codes are 0, the empty text
         if is_empty_throughout:
             return no_texts(len(codes))
         return CodedColumn(codes, texts[name])
@@ -492,7 +539,9 @@ def _join_column(name: str, parts: list[StoredColumn], storage: ArrayStorage) ->
     all_in_memory = len(arrays) == len(parts)
     if all_in_memory:
         return concatenated(arrays)
-    joined = storage.zeros(name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32))
+    joined = storage.zeros(
+        name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32)
+    )
     first = 0
     for part in parts:
         joined[first : first + len(part)] = part[:]

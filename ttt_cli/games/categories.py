@@ -19,7 +19,9 @@ SPEEDS: Final = ("classical", "rapid", "blitz", "bullet", "correspondence")
 def category_names(data: DataConfig, written: Sequence[str]) -> tuple[str, ...]:
     """All categories that records may have, the empty one first; `written`: distinct texts of the column."""
     names = (
-        SPEEDS if data.category == CHESS_SPEEDS else tuple(text for text in written if not is_missing(text))
+        SPEEDS
+        if data.category == CHESS_SPEEDS
+        else tuple(text for text in written if not is_missing(text))
     )
     return ("", *dict.fromkeys((*names, *data.category_of.values())))
 
@@ -50,7 +52,9 @@ def _by_speed(records: Records, number: Mapping[str, int]) -> Ids:
     for name, rows in by_words.items():
         codes[rows] = number[name]
     for column in (records.event, records.site, records.round):
-        bullet = np.array([event_text_is_bullet(text) for text in fold_all(column.values)], np.bool_)
+        bullet = np.array(
+            [event_text_is_bullet(text) for text in fold_all(column.values)], np.bool_
+        )
         codes[by_words["blitz"] & bullet[column.codes]] = number["bullet"]
     of_control = [control_category(text) for text in records.time_control.values]
     by_control = np.array([-1 if name is None else number[name] for name in of_control], np.int32)

@@ -80,11 +80,17 @@ class Collector:
     """
 
     def __init__(
-        self, data: DataConfig = _DEFAULT, *, everything: bool = False, storage: ArrayStorage = MEMORY
+        self,
+        data: DataConfig = _DEFAULT,
+        *,
+        everything: bool = False,
+        storage: ArrayStorage = MEMORY,
     ) -> None:
         self._data = data
         self._everything = everything
-        self._by_year = storage is not MEMORY and not everything and not filters_need_all_games(data)
+        self._by_year = (
+            storage is not MEMORY and not everything and not filters_need_all_games(data)
+        )
         self._storage = storage
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self._people = None if data.people is None else read_people(data.people)
@@ -104,7 +110,8 @@ class Collector:
         notes = [*records.rejects, *validated.notes, *records.notes]
         notes.sort(key=lambda note: note.line)
         self.problems += [
-            Problem(records.path, note.line, note.reason, note.detail, note.action) for note in notes
+            Problem(records.path, note.line, note.reason, note.detail, note.action)
+            for note in notes
         ]
         columns = _as_dict(validated.columns, records.rejected)
         if self._data.source == FILE_SOURCE:
@@ -246,7 +253,9 @@ def _as_dict(columns: RecordColumns, rejected: list[tuple[int, int]]) -> dict[st
     del by_name["texts"]
     if not rejected:
         return by_name
-    lines, reject_codes = np.array(sorted(rejected, key=lambda line_and_code: line_and_code[0]), np.int64).T
+    lines, reject_codes = np.array(
+        sorted(rejected, key=lambda line_and_code: line_and_code[0]), np.int64
+    ).T
     positions = np.searchsorted(columns.line, lines, side="right")
     by_name["line"] = by_name["line"].astype(np.int64)
     zeros = np.zeros(len(lines), np.int64)
@@ -270,4 +279,6 @@ def _with_inserted(column: NDArray[Any], positions: Places, values: NDArray[Any]
 def _count_reasons(reject_code: NDArray[np.int8]) -> dict[str, int]:
     """Numbers of rejected records by reason, in the order of DROP_REASONS."""
     counts = counts_of(reject_code, len(reasons.DROP_REASONS) + 1)
-    return {reason: counts[code] for code, reason in enumerate(reasons.DROP_REASONS, 1) if counts[code]}
+    return {
+        reason: counts[code] for code, reason in enumerate(reasons.DROP_REASONS, 1) if counts[code]
+    }

@@ -108,7 +108,9 @@ def read_corrections(path: str) -> Corrections:
         else:
             rows.append(_correction(reader.line_num, header, cells, source.name))
     if not header:
-        raise DataError("has no corrections", where=source.name, hint=f"its columns are {', '.join(COLUMNS)}")
+        raise DataError(
+            "has no corrections", where=source.name, hint=f"its columns are {', '.join(COLUMNS)}"
+        )
     return Corrections(InputFile(source.name, source.digest, source.count), tuple(rows))
 
 
@@ -117,7 +119,9 @@ def _header(cells: Sequence[str], file: str) -> list[str]:
     header = [cell.strip().casefold() for cell in cells]
     if sorted(header) != sorted(COLUMNS):
         raise DataError(
-            f"has the columns {', '.join(header)}", where=file, hint=f"they are {', '.join(COLUMNS)}"
+            f"has the columns {', '.join(header)}",
+            where=file,
+            hint=f"they are {', '.join(COLUMNS)}",
         )
     return header
 
@@ -144,12 +148,16 @@ def _correction(line: int, header: Sequence[str], cells: Sequence[str], file: st
         if condition is not None:
             check_fields(condition)
     except ConfigError as error:
-        raise DataError(error.message.removeprefix("--where: "), where=where, hint=error.hint) from None
+        raise DataError(
+            error.message.removeprefix("--where: "), where=where, hint=error.hint
+        ) from None
     if action == SPLIT and condition is not None:
         fields = {comparison.field for comparison in comparisons(condition)}
         if fields.isdisjoint(_TIMES):
             raise DataError(
-                "split needs a condition on the year or date", where=where, hint="for instance year < 1850"
+                "split needs a condition on the year or date",
+                where=where,
+                hint="for instance year < 1850",
             )
     return Correction(
         line=line,
@@ -176,7 +184,9 @@ def _date(text: str, where: str) -> NewDate:
     """A date as exact as it is written. Raises DataError."""
     dates = parse_dates([text], DataConfig())
     if dates.reject_code[0] or dates.repaired[0]:
-        raise DataError(f"{text!r} is no date", where=where, hint="for instance 1851, 1851-05 or 1851-05-27")
+        raise DataError(
+            f"{text!r} is no date", where=where, hint="for instance 1851, 1851-05 or 1851-05-27"
+        )
     return NewDate(int(dates.day[0]), int(dates.precision[0]))
 
 
@@ -192,7 +202,9 @@ def correct_games(games: Games, corrections: Corrections) -> Games:
         number = f", {count:,} {'game' if count == 1 else 'games'}" if count else ""
         detail = f"{words}{number}: {why}"
         problems.append(Problem(corrections.file.path, correction.line, reason, detail, action))
-    report = replace(games.report, problems=(*games.report.problems, *problems), corrections=corrections.file)
+    report = replace(
+        games.report, problems=(*games.report.problems, *problems), corrections=corrections.file
+    )
     return replace(corrected.games, report=report)
 
 

@@ -173,7 +173,9 @@ def _categories(texts: CovariateTexts, present: Sequence[str]) -> CategoryCovari
     is_single = (single != _NOBODY) if has_sides else np.ones(len(single), np.bool_)
 
     def ranked(codes: Ids) -> Ids:
-        return np.where(codes == _NOBODY, np.int32(0), np.append(rank, np.int32(0))[codes]).astype(np.int32)
+        return np.where(codes == _NOBODY, np.int32(0), np.append(rank, np.int32(0))[codes]).astype(
+            np.int32
+        )
 
     return CategoryCovariate(
         texts.name,

@@ -47,7 +47,9 @@ def _rows_with_equal_meeting(records: Records, among: Mask, round_number: Ids) -
     repeated = in_order[1:][in_order[1:] == in_order[:-1]]
     if not len(repeated):
         return np.zeros(0, np.int64)
-    is_repeated: Mask = np.take(repeated, np.searchsorted(repeated, meeting), mode="clip") == meeting
+    is_repeated: Mask = (
+        np.take(repeated, np.searchsorted(repeated, meeting), mode="clip") == meeting
+    )
     return rows[is_repeated]
 
 
@@ -156,7 +158,9 @@ def _best_of_equal(
     start_of_group = np.maximum.accumulate(np.where(is_first, position, 0))
     is_less_exact = precision[order] == compared_precision
     without_moves = without_moves[order]
-    first_with_moves = _first_in_group(start_of_group, np.flatnonzero(is_less_exact & ~without_moves))
+    first_with_moves = _first_in_group(
+        start_of_group, np.flatnonzero(is_less_exact & ~without_moves)
+    )
     repeats_less_exact = without_moves & (first_with_moves >= 0)
     best_of_more_exact = np.where(repeats_less_exact, first_with_moves, position)
     best = np.where(is_less_exact, start_of_group, best_of_more_exact)

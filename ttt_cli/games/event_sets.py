@@ -61,7 +61,9 @@ _USUAL_VARIANTS: Final = frozenset(
 _CHESS960: Final = re.compile(
     r"(?:standard |chess ?|c)?960|fischer ?r?andom ?(?:chess)?|frc|freestyle(?: chess)?"
 )
-_SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
+_SET_UP: Final = frozenset(
+    {"set up", "setup", "from position", "fromposition", "custom", "thematic"}
+)
 _CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
 _MOVES: Final = 40
 # Seconds for 40 moves.
@@ -189,9 +191,13 @@ def records_of_events(records: Records, texts: Sequence[str]) -> Mask:
         words = f" {fold(text)} "
         for column in (records.event, records.site):
             if pattern is None:
-                matches = [value != "" and words in f" {value} " for value in fold_all(column.values)]
+                matches = [
+                    value != "" and words in f" {value} " for value in fold_all(column.values)
+                ]
             else:
-                matches = [value != "" and pattern.search(value) is not None for value in column.values]
+                matches = [
+                    value != "" and pattern.search(value) is not None for value in column.values
+                ]
             rows |= np.array(matches, np.bool_)[column.codes]
     return rows
 
@@ -215,7 +221,9 @@ def one_against_many(records: Records, rows: Mask) -> Mask:
 
     is_exhibition = np.zeros(len(rows), np.bool_)
     candidates = np.flatnonzero(rows)
-    event_and_year = records.event.codes[candidates].astype(np.int64) * 10_000 + records.year[candidates]
+    event_and_year = (
+        records.event.codes[candidates].astype(np.int64) * 10_000 + records.year[candidates]
+    )
     for event_year in np.unique(event_and_year).tolist():
         games = candidates[event_and_year == event_year]
         sides = np.concatenate([records.white[games], records.black[games]])

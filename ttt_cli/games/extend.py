@@ -73,14 +73,22 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     files = recount(files, rows, same_player, SAME_PLAYER, dropped=True)
     files = recount(files, rows, repeated, DUPLICATE, dropped=dedupe)
     new_files = files[len(old.report.files) :]
-    old_problems = (*old.report.problems, *_problems(rows, same_player & ~rows.is_new, files, united.players))
-    new_problems = (*new.report.problems, *_problems(rows, same_player & rows.is_new, files, united.players))
+    old_problems = (
+        *old.report.problems,
+        *_problems(rows, same_player & ~rows.is_new, files, united.players),
+    )
+    new_problems = (
+        *new.report.problems,
+        *_problems(rows, same_player & rows.is_new, files, united.players),
+    )
     spellings = (*united.old_spellings, *united.new_spellings)
     people = NO_PEOPLE
     people_report = None
     if data.people is not None:
         # of all players, in place of what was known of the old and of the new ones
-        joined = join_people(read_people(data.people), united.players, spellings, data.names, united.aliases)
+        joined = join_people(
+            read_people(data.people), united.players, spellings, data.names, united.aliases
+        )
         people = joined.table
         people_report = joined.report
         old_problems = _without_people(old_problems)
@@ -89,9 +97,15 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     new_aliases = new.report.aliases
     corrections = new.report.corrections or old.report.corrections
     report = ReadReport(
-        files, (*old_problems, *new_problems), new_aliases or old_aliases, people_report, corrections
+        files,
+        (*old_problems, *new_problems),
+        new_aliases or old_aliases,
+        people_report,
+        corrections,
     )
-    new_report = ReadReport(new_files, new_problems, new_aliases, people_report, new.report.corrections)
+    new_report = ReadReport(
+        new_files, new_problems, new_aliases, people_report, new.report.corrections
+    )
 
     used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
     used = used[np.argsort(rows.columns.date[used], kind="stable")]

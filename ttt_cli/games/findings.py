@@ -40,7 +40,9 @@ class Findings:
     @property
     def reject_code(self) -> NDArray[np.int8]:
         """The reject codes of records (records,), 0 where nothing is wrong."""
-        return (self._reason + np.uint8(1)).view(np.int8)  # _NO_REASON, the largest of its type, becomes 0
+        return (self._reason + np.uint8(1)).view(
+            np.int8
+        )  # _NO_REASON, the largest of its type, becomes 0
 
     def reject(self, reject_code: Sequence[int] | Codes, codes: Codes | None = None) -> None:
         """Reject records with reject codes, 0 is none, of the values that have `codes`, or of each record.
@@ -50,7 +52,9 @@ class Findings:
         # 0 becomes _NO_REASON, the largest of its type
         reason = np.asarray(reject_code, np.uint8) - np.uint8(1)
         if np.any(reason != _NO_REASON):
-            np.minimum(self._reason, reason if codes is None else spread(reason, codes), out=self._reason)
+            np.minimum(
+                self._reason, reason if codes is None else spread(reason, codes), out=self._reason
+            )
 
     def reject_where(self, is_bad: Mask, reason: str, codes: Codes | None = None) -> None:
         """Reject the values that have `codes`, or records, of a mask."""

@@ -71,7 +71,9 @@ def date_texts(games: Games) -> CodedColumn[str]:
     distinct, codes = np.unique(keys, return_inverse=True)
     days = (distinct // len(_DATE_LENGTHS)).astype("datetime64[D]").astype(str).tolist()
     precisions = (distinct % len(_DATE_LENGTHS)).tolist()
-    texts = [day[: _DATE_LENGTHS[precision]] for day, precision in zip(days, precisions, strict=True)]
+    texts = [
+        day[: _DATE_LENGTHS[precision]] for day, precision in zip(days, precisions, strict=True)
+    ]
     return CodedColumn(codes, tuple(texts))
 
 
@@ -109,5 +111,7 @@ def _highest(truths: Sequence[Truths]) -> Truths:
 
 def _truths_in(comparison: FieldComparison | IsUnknown, column: CodedColumn[str]) -> Truths:
     """Whether a comparison is true of each text of a column."""
-    of_texts = [_TRUTHS[comparison.holds({comparison.field: text or None})] for text in column.values]
+    of_texts = [
+        _TRUTHS[comparison.holds({comparison.field: text or None})] for text in column.values
+    ]
     return np.array(of_texts, np.int8)[column.codes]

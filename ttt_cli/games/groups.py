@@ -162,7 +162,9 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
         if linking_games <= at_most:
             members = by_number[first:end]
             leading = members[n_games[members] == n_games[members].max()].min()
-            parts.append(LoosePart(members, games.players[leading], games.players[parent], linking_games))
+            parts.append(
+                LoosePart(members, games.players[leading], games.players[parent], linking_games)
+            )
     return parts
 
 
@@ -221,7 +223,10 @@ class Careers:
 
     def __getitem__(self, player: int) -> Career:
         return Career(
-            self.names[player], int(self.games[player]), int(self.first[player]), int(self.last[player])
+            self.names[player],
+            int(self.games[player]),
+            int(self.first[player]),
+            int(self.last[player]),
         )
 
 
@@ -281,7 +286,9 @@ def have_met(games: Games, pairs: Places) -> Mask:
     in_a_pair[pairs] = True
     rows = np.flatnonzero(in_a_pair[games.white] & in_a_pair[games.black])
     played = np.array([games.white[rows], games.black[rows]], np.int64).T
-    return np.isin(_pair_numbers(pairs, len(games.players)), _pair_numbers(played, len(games.players)))
+    return np.isin(
+        _pair_numbers(pairs, len(games.players)), _pair_numbers(played, len(games.players))
+    )
 
 
 def _pair_numbers(pairs: Places, n_players: int) -> Places:

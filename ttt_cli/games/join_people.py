@@ -56,7 +56,9 @@ def join_people(
             contradicting.append(rows[1])
     source = file.file
     n_people = len(file.names)
-    report = PeopleReport(source.path, source.digest, source.size, n_people, n_people - len(unmatched))
+    report = PeopleReport(
+        source.path, source.digest, source.size, n_people, n_people - len(unmatched)
+    )
     problems = (
         *_problem(file, reasons.UNKNOWN_PEOPLE, unmatched, file.names),
         *_problem(file, reasons.CONTRADICTING_PEOPLE, contradicting, file.names),
@@ -65,7 +67,9 @@ def join_people(
     return JoinedPeople(PeopleTable(file.fields, values), report, problems)
 
 
-def _problem(file: PeopleFile, reason: str, rows: Sequence[int], texts: Sequence[str]) -> tuple[Problem, ...]:
+def _problem(
+    file: PeopleFile, reason: str, rows: Sequence[int], texts: Sequence[str]
+) -> tuple[Problem, ...]:
     """The problem of some rows, with the first of their texts; none without rows."""
     if not rows:
         return ()

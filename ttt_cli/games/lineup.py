@@ -37,7 +37,9 @@ class Members(NamedTuple):
         is_there = game >= 0
         if not is_there.any():
             return None
-        return Members(game[is_there], self.is_black[is_there], self.node[is_there], self.share[is_there])
+        return Members(
+            game[is_there], self.is_black[is_there], self.node[is_there], self.share[is_there]
+        )
 
     def sums(self, values: Array, n_games: int) -> Array:
         """Sums of values of members, (games, 2): of White's and of Black's side."""
@@ -46,7 +48,9 @@ class Members(NamedTuple):
         return sums.reshape(n_games, 2)
 
 
-def games_of_nodes(white: Ids, black: Ids, weight: Array, members: Members | None, n_nodes: int) -> Array:
+def games_of_nodes(
+    white: Ids, black: Ids, weight: Array, members: Members | None, n_nodes: int
+) -> Array:
     """Weighted games (nodes,) of nodes."""
     of_two = weight
     if members is not None:
@@ -202,7 +206,9 @@ def meetings(games: Games) -> Meetings:
         return Meetings(games.white, games.black)
     further = further_members(games)
     opponent = np.where(further.is_black, games.white[further.game], games.black[further.game])
-    return Meetings(np.concatenate([games.white, further.player]), np.concatenate([games.black, opponent]))
+    return Meetings(
+        np.concatenate([games.white, further.player]), np.concatenate([games.black, opponent])
+    )
 
 
 def members_in(lineup: Lineup, white_node: Ids, black_node: Ids) -> Members | None:

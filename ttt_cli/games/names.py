@@ -14,7 +14,9 @@ from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold
 
 _ASCII: Final = 128
-_FEW: Final = 1_000  # names that are looked at one by one in the time that a table of characters takes
+_FEW: Final = (
+    1_000  # names that are looked at one by one in the time that a table of characters takes
+)
 
 
 @cache
@@ -22,7 +24,11 @@ def _pairs_that_match(pattern: str) -> Mask:
     """Whether a pattern matches, for each pair of characters."""
     characters = [chr(code) for code in range(_ASCII)]
     return np.array(
-        [re.search(pattern, first + second) is not None for first in characters for second in characters]
+        [
+            re.search(pattern, first + second) is not None
+            for first in characters
+            for second in characters
+        ]
     )
 
 
@@ -44,11 +50,22 @@ def preselect(pattern: str, names: Sequence[str]) -> list[int]:
     return numbers
 
 
-_INVISIBLE: Final = {ord(character): None for character in "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"}
+_INVISIBLE: Final = {
+    ord(character): None for character in "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
+}
 _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
 _NO_OPPONENT: Final = (
-    *("bye", "half point bye", "full point bye", "freilos", "spielfrei", "exempt", "exempté", "exempte"),
+    *(
+        "bye",
+        "half point bye",
+        "full point bye",
+        "freilos",
+        "spielfrei",
+        "exempt",
+        "exempté",
+        "exempte",
+    ),
     *("descansa", "not paired", "nicht ausgelost", "no opponent", "unpaired"),
 )
 _NO_OPPONENT_PATTERN: Final = "|".join(re.escape(word) for word in _NO_OPPONENT)
@@ -57,7 +74,9 @@ _BYE: Final = re.compile(
     re.IGNORECASE,
 )
 BYES: Final = frozenset(  # the usual spellings
-    spelling(name) for name in _NO_OPPONENT for spelling in (str.lower, str.upper, str.title, str.capitalize)
+    spelling(name)
+    for name in _NO_OPPONENT
+    for spelling in (str.lower, str.upper, str.title, str.capitalize)
 )
 _COMMA: Final = re.compile(r"\s*,[\s,]*")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
@@ -67,9 +86,7 @@ UNUSUAL: Final = (  # a name without any of these is clean and somebody's
     r"|\n[NnUu]|[Yy][Mm]"  # the unnamed
 )
 _CHESS: Final = r"(?:W?[GIF]M|W?CM|W?NM)"
-_ACADEMIC: Final = (
-    r"(?:[Dd]r|DR(?=\.)|[Pp]rof|PROF(?=\.)|Professor|Doctor|Doktor|Rev|Reverend|Herr|Mr|Monsieur|Hr|Dhr)"
-)
+_ACADEMIC: Final = r"(?:[Dd]r|DR(?=\.)|[Pp]rof|PROF(?=\.)|Professor|Doctor|Doktor|Rev|Reverend|Herr|Mr|Monsieur|Hr|Dhr)"
 _LEADING: Final = re.compile(rf"(?:(?:{_CHESS}|{_ACADEMIC})(?:\.\s*|\s+))+(?=\w\w|\w[. ])")
 _AFTER_COMMA: Final = re.compile(rf"(?<=, )(?:{_ACADEMIC}(?:\.\s*|\s+))+(?=\w)")
 _TRAILING: Final = re.compile(rf"(?<=\w|\.)(?:,? {_ACADEMIC}\.?)+$")

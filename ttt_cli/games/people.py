@@ -46,7 +46,9 @@ class PeopleTable:
     def only(self, players: Iterable[str]) -> Self:
         """The table of some players."""
         kept = frozenset(players)
-        return replace(self, values={name: row for name, row in self.values.items() if name in kept})
+        return replace(
+            self, values={name: row for name, row in self.values.items() if name in kept}
+        )
 
 
 NO_PEOPLE: Final = PeopleTable()

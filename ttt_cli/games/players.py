@@ -151,7 +151,9 @@ def identify(
         people = join_ids(groups.names, group_of_mention, mentions, ids)
     else:
         people = NumberedPeople(groups.names, np.arange(len(groups.names)), group_of_mention)
-    person_of_mention = _apply_limited_lines(_limited_lines(mentions, aliases, statuses), groups, people)
+    person_of_mention = _apply_limited_lines(
+        _limited_lines(mentions, aliases, statuses), groups, people
+    )
     return _sort_players(dictionary, mentions, people.names, person_of_mention)
 
 
@@ -163,7 +165,9 @@ class _LimitedLine(NamedTuple):
     mentions: Mask  # (mentions,)
 
 
-def _limited_lines(mentions: Mentions, aliases: Aliases, statuses: Sequence[str]) -> list[_LimitedLine]:
+def _limited_lines(
+    mentions: Mentions, aliases: Aliases, statuses: Sequence[str]
+) -> list[_LimitedLine]:
     """The lines with a status, then those with years."""
     lines = []
     folded = np.array([fold(status) for status in statuses] if aliases.by_status else [], np.str_)
@@ -215,7 +219,11 @@ def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Alias
     present = {*dictionary.cleaned, *name_keys(dictionary.cleaned, matching)}
     if matching == "full":
         present.update([comma_key for key in present for comma_key in comma_keys(key)])
-    return [name for name in aliases.lines if name not in present and name_key(name, matching) not in present]
+    return [
+        name
+        for name in aliases.lines
+        if name not in present and name_key(name, matching) not in present
+    ]
 
 
 @dataclass(frozen=True)
@@ -345,7 +353,9 @@ def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list
     """
     if not keys.aliases.names and not keys.with_comma:
         return own_keys
-    redirected_keys = [keys.key_of_player(name, key) for name, key in zip(names, own_keys, strict=True)]
+    redirected_keys = [
+        keys.key_of_player(name, key) for name, key in zip(names, own_keys, strict=True)
+    ]
     targets = set(keys.mains)
     for redirected_key, own_key in zip(redirected_keys, own_keys, strict=True):
         if redirected_key == own_key:
@@ -368,7 +378,10 @@ class NumberedPeople(NamedTuple):
 
 
 def join_ids(
-    names_of_groups: Sequence[str], group_of_mention: Ids, mentions: Mentions, id_texts: Sequence[str]
+    names_of_groups: Sequence[str],
+    group_of_mention: Ids,
+    mentions: Mentions,
+    id_texts: Sequence[str],
 ) -> NumberedPeople:
     """Number people by their ids; `group_of_mention` (mentions,) is NOBODY where nobody is named.
 

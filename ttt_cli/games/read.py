@@ -84,7 +84,9 @@ def games_for(
         yield read_games(named, data, progress=progress)
         return
     if filters_need_all_games(data):
-        tell("all games are held in memory: filter.min_games and filter.largest_group look at all games")
+        tell(
+            "all games are held in memory: filter.min_games and filter.largest_group look at all games"
+        )
     scratch = None if solver.scratch is None else Path(solver.scratch)
     with folder_of_files(scratch, "games") as folder:
         jobs = 1 if solver.memory else None
@@ -130,7 +132,9 @@ def _collect(
 ) -> Collected:
     """Collect the records of all files. Raises DataError for sources without games, and beyond `data.max_errors`."""
     if not named:
-        raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
+        raise DataError(
+            "no file of games was named", hint="name PGN or CSV files, or - for standard input"
+        )
     sources, skipped_by_name = find_sources(named)
     skipped = list(skipped_by_name)
     sizes = [Input(source.what).size for source in sources]
@@ -178,7 +182,9 @@ def _first_dropped(problems: Iterable[Problem]) -> Problem:
     )
 
 
-def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:
+def _nothing_usable(
+    named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]
+) -> DataError:
     """The error for what was named, where no record can be a game; `reports` are those of its files."""
     if not reports:
         return DataError("contains no file of games", where=str(named))
@@ -188,9 +194,15 @@ def _nothing_usable(named: Named, reports: Sequence[FileReport], problems: Seque
     in_files = "" if is_single else f" in {len(reports):,} files"
     if not total.rows:
         hint = "set data.format to pgn or csv if it was taken for the wrong kind"
-        return DataError(f"holds no records{in_files} (read as {reports[0].kind})", where=where, hint=hint)
+        return DataError(
+            f"holds no records{in_files} (read as {reports[0].kind})", where=where, hint=hint
+        )
     paths = {report.path for report in reports}
-    dropped = [problem for problem in problems if problem.file in paths and problem.action == reasons.DROPPED]
+    dropped = [
+        problem
+        for problem in problems
+        if problem.file in paths and problem.action == reasons.DROPPED
+    ]
     hint = _remedy_of_column(dropped) or _first_dropped_words(dropped, is_single=is_single)
     message = f"none of its {total.rows:,} records{in_files} can be used: {total.dropped_words}"
     return DataError(message, where=where, hint=hint)

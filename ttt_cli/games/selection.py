@@ -25,7 +25,11 @@ from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.folding import fold_surname
 
-NOTICED: Final = (reasons.DUPLICATE, reasons.TEAM, reasons.ENGINE)  # reported of records that are used
+NOTICED: Final = (
+    reasons.DUPLICATE,
+    reasons.TEAM,
+    reasons.ENGINE,
+)  # reported of records that are used
 _MOSTLY_ENGINES: Final = 0.25  # the share of sides from which on games are of computers
 
 
@@ -54,7 +58,9 @@ def classify_players(
     n_sides_of_engines = max(int(n_records[engines].sum()), n_computers)
     mostly_engines = n_sides_of_engines >= _MOSTLY_ENGINES * int(n_records.sum())
     drop_engines = not mostly_engines if data.drop is None else "engines" in data.drop
-    return PlayerClasses(teams, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None)
+    return PlayerClasses(
+        teams, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None
+    )
 
 
 def filters_need_all_games(data: DataConfig) -> bool:
@@ -110,7 +116,9 @@ def select(records: Records, data: DataConfig, player_classes: PlayerClasses) ->
         drops.drop_where(reasons.TEAM, kinds.with_team)
     if player_classes.drop_engines:
         anywhere = player_classes.drop_engines_anywhere
-        drops.drop_where(reasons.ENGINE, kinds.with_engine if anywhere else kinds.with_engine & kinds.chess)
+        drops.drop_where(
+            reasons.ENGINE, kinds.with_engine if anywhere else kinds.with_engine & kinds.chess
+        )
     _apply_filters(drops, records, filters, player_classes, kinds)
     if filters.exclude is None and kinds.chess.any():
         _leave_out_exhibitions(drops, records, kinds)
@@ -144,7 +152,11 @@ def _with_side_of(players: Mask, records: Records) -> Mask:
 
 
 def _apply_filters(
-    drops: _Drops, records: Records, filters: FilterConfig, player_classes: PlayerClasses, kinds: _Kinds
+    drops: _Drops,
+    records: Records,
+    filters: FilterConfig,
+    player_classes: PlayerClasses,
+    kinds: _Kinds,
 ) -> None:
     """Drop records by years, players and events."""
     if filters.years is not None:
@@ -229,6 +241,8 @@ def matching_players(players: Sequence[str], texts: Sequence[str]) -> Mask:
                 numbers = [number for order in comma_keys(key) for number in by_key.get(order, ())]
         if not numbers:
             hint = suggested(text, players, "names are those that `ttt games` shows")
-            raise ConfigError(f"there is no player {text!r}", where="data.filter.players", hint=hint)
+            raise ConfigError(
+                f"there is no player {text!r}", where="data.filter.players", hint=hint
+            )
         is_selected[numbers] = True
     return is_selected

@@ -130,7 +130,9 @@ def _slips_in_given_names(first_names: Sequence[str], second_names: Sequence[str
             return None
         if first.startswith(second) or second.startswith(first):
             continue
-        if min(len(first), len(second)) < _LONG_GIVEN_NAME or not is_one_letter_apart(first, second):
+        if min(len(first), len(second)) < _LONG_GIVEN_NAME or not is_one_letter_apart(
+            first, second
+        ):
             return None
         slips += 1
     return slips
@@ -175,14 +177,18 @@ class SimilarNames(NamedTuple):
     pairs: list[SimilarPair]
     parts: Mapping[int, NameParts]  # of the names in `pairs`, by their index
     by_surname: Mapping[str, NamesByInitial]
-    not_compared: int  # number of names whose surnames are too frequent for a comparison of all pairs
+    not_compared: (
+        int  # number of names whose surnames are too frequent for a comparison of all pairs
+    )
 
     def n_namesakes(self, index: int) -> int:
         """The number of names with the surname of the name at `index` and another initial."""
         parts = self.parts[index]
         same_initial = {"", _initial(parts)}
         by_initial = self.by_surname[parts.surname]
-        return sum(len(names) for initial, names in by_initial.items() if initial not in same_initial)
+        return sum(
+            len(names) for initial, names in by_initial.items() if initial not in same_initial
+        )
 
 
 def find_similar_names(names: Sequence[str]) -> SimilarNames:
@@ -202,7 +208,9 @@ def find_similar_names(names: Sequence[str]) -> SimilarNames:
         for first, second in comparison.pairs():
             if kind := likeness(parts[first], parts[second]):
                 pairs.append(SimilarPair(first, second, kind))
-    parts_of_similar = {index: parts[index] for pair in pairs for index in (pair.first, pair.second)}
+    parts_of_similar = {
+        index: parts[index] for pair in pairs for index in (pair.first, pair.second)
+    }
     return SimilarNames(pairs, parts_of_similar, by_surname, len(not_compared))
 
 
@@ -235,12 +243,18 @@ class _NamesToCompare(NamedTuple):
     def n_pairs(self) -> int:
         """The number of pairs to compare."""
         n_names = len(self.names)
-        return n_names * (n_names - 1) // 2 if self.with_names is None else n_names * len(self.with_names)
+        return (
+            n_names * (n_names - 1) // 2
+            if self.with_names is None
+            else n_names * len(self.with_names)
+        )
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Yield the pairs to compare."""
         return (
-            combinations(self.names, 2) if self.with_names is None else product(self.names, self.with_names)
+            combinations(self.names, 2)
+            if self.with_names is None
+            else product(self.names, self.with_names)
         )
 
 
@@ -254,7 +268,9 @@ def _comparisons(by_surname: Mapping[str, NamesByInitial]) -> Iterator[_NamesToC
             if initial and without_given_names:
                 yield _NamesToCompare(without_given_names, names)
     long_surnames = [
-        surname for surname in by_surname if len(surname) >= _LONG_SURNAME and not _DIGIT.search(surname)
+        surname
+        for surname in by_surname
+        if len(surname) >= _LONG_SURNAME and not _DIGIT.search(surname)
     ]
     for i, j in neighbour_words(long_surnames).tolist():
         if not is_slip(long_surnames[i], long_surnames[j]):
@@ -274,7 +290,9 @@ def neighbour_words(words: Sequence[str]) -> Ids:
     """
     n_remainders = np.array([len(word) + 1 for word in words], np.int64)
     word_of = np.repeat(np.arange(len(words), dtype=np.int32), n_remainders)
-    hashes_of_remainders = (hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1))
+    hashes_of_remainders = (
+        hash(word[:i] + word[i + 1 :]) for word in words for i in range(len(word) + 1)
+    )
     remainder = np.fromiter(hashes_of_remainders, np.int64, len(word_of))
     order = np.lexsort((word_of, remainder))
     remainder = remainder[order]

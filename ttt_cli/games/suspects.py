@@ -298,7 +298,9 @@ def _rivals(best: _CandidateName, contradicting: Sequence[_CandidateName]) -> li
     return [candidate for candidate in contradicting if candidate.gap <= _LONG_GAP]
 
 
-def _is_sure(best: _CandidateName, rivals: Sequence[_CandidateName], namesakes: float, needed: float) -> bool:
+def _is_sure(
+    best: _CandidateName, rivals: Sequence[_CandidateName], namesakes: float, needed: float
+) -> bool:
     """Whether the common opponents of the best candidate leave no doubt.
 
     There are as many as are `needed` for such names, more than those of all rivals, and enough for the expected number
@@ -332,7 +334,9 @@ def _preference(candidate: _CandidateName, careers: Careers) -> _Preference:
     )
 
 
-def _of_other_people(best: _CandidateName, candidates: Sequence[_CandidateName]) -> list[_CandidateName]:
+def _of_other_people(
+    best: _CandidateName, candidates: Sequence[_CandidateName]
+) -> list[_CandidateName]:
     """The candidates that count as another person.
 
     Where the best candidate has the surname of the synonym, a misspelt one counts only if it shares more opponents.
@@ -340,12 +344,16 @@ def _of_other_people(best: _CandidateName, candidates: Sequence[_CandidateName])
     if best.kind == SPELLING:
         return list(candidates)
     return [
-        candidate for candidate in candidates if candidate.kind != SPELLING or candidate.shared > best.shared
+        candidate
+        for candidate in candidates
+        if candidate.kind != SPELLING or candidate.shared > best.shared
     ]
 
 
 def _contradicting(
-    best: _CandidateName, of_others: Sequence[_CandidateName], abbreviating_pairs: Set[frozenset[int]]
+    best: _CandidateName,
+    of_others: Sequence[_CandidateName],
+    abbreviating_pairs: Set[frozenset[int]],
 ) -> list[_CandidateName]:
     """Candidates whose main name cannot be one with the best main name, or with that of another of these candidates.
 
@@ -354,7 +362,9 @@ def _contradicting(
     mains = {best.main, *(candidate.main for candidate in of_others)}
 
     def contradicts(main: int) -> bool:
-        return any(frozenset((main, another)) not in abbreviating_pairs for another in mains - {main})
+        return any(
+            frozenset((main, another)) not in abbreviating_pairs for another in mains - {main}
+        )
 
     return [candidate for candidate in of_others if contradicts(candidate.main)]
 
@@ -383,7 +393,9 @@ def _expected_namesakes(synonym: NameParts, seen: int, gap: int) -> float:
     return people * (1.0 + gap / _SHORT_GAP) * _NARROWED_BY_LETTER**-letters_after_initial
 
 
-def needed_opponents(kind: Kind, main: NameParts, synonym: NameParts, gap: int, *, alone: bool) -> float:
+def needed_opponents(
+    kind: Kind, main: NameParts, synonym: NameParts, gap: int, *, alone: bool
+) -> float:
     """The number of common opponents from which two names are one person's; infinite where none suffice.
 
     `alone`: no other main name is possible; `gap`: years between the careers, united names included. A name with a
@@ -454,7 +466,9 @@ def _needed_beside_country(main: NameParts, synonym: NameParts) -> float:
     return _TELLING
 
 
-def _needed_for_abbreviation(kind: Kind, main: NameParts, synonym: NameParts, *, alone: bool) -> float:
+def _needed_for_abbreviation(
+    kind: Kind, main: NameParts, synonym: NameParts, *, alone: bool
+) -> float:
     """Common opponents that are needed where the main name has at least as many given names."""
     if len(_first_name(main)) >= _COMPLETE:
         has_only_initials = kind == INITIALS and synonym.longest_given_name == 1
@@ -533,4 +547,6 @@ def _met_among(games: Games, names: Set[str]) -> set[frozenset[str]]:
     is_named = np.array([player in names for player in games.players], np.bool_)
     rows = np.flatnonzero(is_named[games.white] & is_named[games.black])
     pairs = np.unique(np.stack([games.white[rows], games.black[rows]], axis=1), axis=0)
-    return {frozenset((games.players[white], games.players[black])) for white, black in pairs.tolist()}
+    return {
+        frozenset((games.players[white], games.players[black])) for white, black in pairs.tolist()
+    }

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.people import NO_PEOPLE, PeopleTable
 from ttt_cli.games.teams import NO_TEAM, NO_TEAMS, Teams, without_unused_teams
-from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, rows_of_column, spread
+from ttt_cli.reading.columns import (
+    CodedColumn,
+    Codes,
+    Dictionary,
+    has_stride_0,
+    rows_of_column,
+    spread,
+)
 from ttt_cli.reading.reports import (
     TEXT_COLUMNS,
     FileReport,
@@ -122,7 +129,9 @@ class GameColumns(NamedTuple):
 
 # sentinel, replaced in `Games.__post_init__` by as many empty texts as games
 _TEXTS_NOT_GIVEN: Final = no_texts(0)
-_NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
+_NO_CHANCE: Final = (
+    30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
+)
 
 
 def winner_named_first(lost: int, won: int) -> bool:
@@ -189,7 +198,10 @@ class Games:
                 object.__setattr__(self, name, none_of(n))
         for covariate in self.covariates:
             lengths = {len(column) for column in covariate.columns.values()}
-            _require(lengths == {n}, f"the covariate {covariate.name} has as many texts as there are games")
+            _require(
+                lengths == {n},
+                f"the covariate {covariate.name} has as many texts as there are games",
+            )
         for name, column in self.columns._asdict().items():
             if name == "covariates":
                 continue
@@ -221,11 +233,14 @@ class Games:
     def _check_teams(self) -> None:
         """Raise ValueError for teams out of range."""
         _require(
-            _all_below(self.teams.player, len(self.players)), "members of teams are indices of the players"
+            _all_below(self.teams.player, len(self.players)),
+            "members of teams are indices of the players",
         )
         first_players = self.teams.first_players()
         for side, team in ((self.white, self.white_team), (self.black, self.black_team)):
-            _require(_all_below(team, len(self.teams)), "white_team and black_team are numbers of teams")
+            _require(
+                _all_below(team, len(self.teams)), "white_team and black_team are numbers of teams"
+            )
             is_first = (first_players[team] == side) | (team == NO_TEAM)
             _require(np.all(is_first), "white and black are the first members of their teams")
 
@@ -265,7 +280,9 @@ class Games:
         )
 
     def _repr_html_(self) -> str:
-        days = [str(np.datetime64(int(day), "D")) for day in self.date[[0, -1]]] if len(self) else []
+        days = (
+            [str(np.datetime64(int(day), "D")) for day in self.date[[0, -1]]] if len(self) else []
+        )
         facts = {
             "games": f"{len(self):,}",
             "players": f"{len(self.players):,}",
@@ -342,7 +359,9 @@ def without_unused_texts(column: CodedColumn[str]) -> CodedColumn[str]:
     present = np.zeros(len(column.values), np.bool_)
     present[column.codes] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
-    return CodedColumn(spread(number, column.codes), tuple(compress(column.values, present.tolist())))
+    return CodedColumn(
+        spread(number, column.codes), tuple(compress(column.values, present.tolist()))
+    )
 
 
 def joined(first: CodedColumn[str], second: CodedColumn[str]) -> CodedColumn[str]:
@@ -466,14 +485,21 @@ class Records:
 
 def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
     """Years of days since 1970-01-01."""
-    return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
+    return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(
+        np.int16
+    )
 
 
 def games_of(records: Records) -> Games:
     """The games of the records that are used, by date, then as read; players are those who have games."""
     columns = game_columns(records)
     return games_from_columns(
-        columns, records.players, records.report, records.spellings, records.people, teams=records.teams
+        columns,
+        records.players,
+        records.report,
+        records.spellings,
+        records.people,
+        teams=records.teams,
     )
 
 
@@ -539,7 +565,9 @@ def _rows_of_games(records: Records) -> _UnorderedGames:
     occurs[result] = True
     has_one_outcome = np.all(is_played[occurs].sum(axis=1) == 1)
     if has_one_outcome and np.all(records.tally[occurs].max(axis=1, initial=0) == 1):
-        outcome_of_result = np.argmax(is_played, axis=1).astype(np.int8)  # the column of its only outcome
+        outcome_of_result = np.argmax(is_played, axis=1).astype(
+            np.int8
+        )  # the column of its only outcome
         return _UnorderedGames(record, outcome_of_result[result], np.broadcast_to(1.0, len(record)))
     position, outcome = np.nonzero(is_played[result])
     n_games = records.tally[result[position], outcome]
@@ -549,7 +577,9 @@ def _rows_of_games(records: Records) -> _UnorderedGames:
 def _order_by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
     """The order of rows by day; rows of one day stay in theirs."""
     first = days.min(initial=np.iinfo(np.int32).max)
-    if int(days.max(initial=first)) - int(first) < 1 << 16:  # 179 years, which are sorted by counting
+    if (
+        int(days.max(initial=first)) - int(first) < 1 << 16
+    ):  # 179 years, which are sorted by counting
         return np.argsort((days - first).astype(np.uint16), kind="stable")
     return np.argsort(days, kind="stable")
 

@@ -54,7 +54,9 @@ def find_team_mentions(dictionary: NameDictionary, mentions: Mentions) -> TeamMe
     )
     with_nobody = mentions._replace(name=np.where(is_team, nobody, mentions.name))
     return TeamMentions(
-        mentions=Mentions(*[np.concatenate(pair) for pair in zip(with_nobody, of_members, strict=True)]),
+        mentions=Mentions(
+            *[np.concatenate(pair) for pair in zip(with_nobody, of_members, strict=True)]
+        ),
         team_of_mention=team_of_mention,
         start=np.append(0, np.cumsum([0, *size])).astype(np.int64),
         share=np.array([share for of_team in members for _, share in of_team], np.float64),
@@ -78,7 +80,9 @@ class IdentifiedTeams(NamedTuple):
 
 def without_teams(identified: Identified) -> IdentifiedTeams:
     """Who is who where no team is mentioned."""
-    return IdentifiedTeams(identified, np.broadcast_to(np.uint8(0), len(identified.player)), NO_TEAMS)
+    return IdentifiedTeams(
+        identified, np.broadcast_to(np.uint8(0), len(identified.player)), NO_TEAMS
+    )
 
 
 def identified_teams(found: TeamMentions, identified: Identified) -> IdentifiedTeams:
@@ -93,7 +97,9 @@ def identified_teams(found: TeamMentions, identified: Identified) -> IdentifiedT
     return IdentifiedTeams(identified._replace(player=player), found.team_of_mention, teams)
 
 
-def has_player_twice(white: Codes, black: Codes, white_team: Codes, black_team: Codes, teams: Teams) -> Mask:
+def has_player_twice(
+    white: Codes, black: Codes, white_team: Codes, black_team: Codes, teams: Teams
+) -> Mask:
     """Mask of records in which a player stands on both sides or twice on one, by players and teams of the sides."""
     twice: Mask = white == black
     with_team = np.flatnonzero((white_team > 0) | (black_team > 0))
@@ -101,7 +107,10 @@ def has_player_twice(white: Codes, black: Codes, white_team: Codes, black_team: 
         return twice
     records = []
     players = []
-    for side, team in ((white[with_team], white_team[with_team]), (black[with_team], black_team[with_team])):
+    for side, team in (
+        (white[with_team], white_team[with_team]),
+        (black[with_team], black_team[with_team]),
+    ):
         size = np.where(team > 0, teams.size[team], 1)
         record = np.repeat(with_team, size)
         number = np.arange(len(record)) - np.repeat(np.cumsum(size) - size, size)

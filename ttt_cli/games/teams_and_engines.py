@@ -45,7 +45,9 @@ _MARK: Final = rf"(?:{'|'.join(_MARKS)}|chess computer)"
 # `Computer, Mephisto`, `Chess, Computer 1`, `Grandmaster (computer 1)`; Comp is a surname too
 _MARKED_SURNAME: Final = re.compile(r"(?:chess )?(?:computer|engine|programm?e?)", re.IGNORECASE)
 _MARKED_GIVEN: Final = re.compile(rf"(?:[\w ]+\()?{_MARK}(?: ?\d+)?\)?", re.IGNORECASE)
-_VERSION: Final = r"(?: (?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|sss|ultra|beta|mp)\b[\w ]*)"
+_VERSION: Final = (
+    r"(?: (?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|sss|ultra|beta|mp)\b[\w ]*)"
+)
 _SHORT_VERSION: Final = (
     r"v?1?\d(?: [\w ]+)?"  # without a blank before it: `rybka2001` is the name of an account
 )

@@ -51,8 +51,15 @@ _NEUTRAL: Final = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "0", ""), 0.0),
 }
-_SIGN_OF_GIVER: Final = {"white": -1.0, "w": -1.0, "black": 1.0, "b": 1.0}  # of the points that White gets
-_PROGRAMS: Final = frozenset({"program", "computer", "engine", "bot"})  # types and titles of players
+_SIGN_OF_GIVER: Final = {
+    "white": -1.0,
+    "w": -1.0,
+    "black": 1.0,
+    "b": 1.0,
+}  # of the points that White gets
+_PROGRAMS: Final = frozenset(
+    {"program", "computer", "engine", "bot"}
+)  # types and titles of players
 _USUAL_FACTORS: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}  # of statuses
 
 
@@ -66,7 +73,9 @@ class _OddDates(NamedTuple):
 
 _ODD_DATES: Final = {
     reasons.AMBIGUOUS_DATE: _OddDates(
-        "only the year is certain, data.dates: dmy or mdy tells the order", used=False, used_by_year=True
+        "only the year is certain, data.dates: dmy or mdy tells the order",
+        used=False,
+        used_by_year=True,
     ),
     reasons.TWO_DIGIT_YEAR: _OddDates(
         "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
@@ -206,7 +215,9 @@ def _product(factors: Sequence[Array | None]) -> Array | None:
     return product
 
 
-def _notes_on_records(columns: RecordColumns, repaired: Mask, dictionaries: Dictionaries) -> Iterator[Note]:
+def _notes_on_records(
+    columns: RecordColumns, repaired: Mask, dictionaries: Dictionaries
+) -> Iterator[Note]:
     """Yield notes on dropped records and on repaired ones, the first MOST_NOTES of each."""
     is_used = columns.reject_code == 0
     for row in np.flatnonzero(~is_used)[:MOST_NOTES].tolist():
@@ -214,7 +225,9 @@ def _notes_on_records(columns: RecordColumns, repaired: Mask, dictionaries: Dict
             columns.date[row], columns.white[row], columns.black[row], columns.result[row]
         )
         reason = reasons.DROP_REASONS[columns.reject_code[row] - 1]
-        yield Note(int(columns.line[row]), reason, sys.intern(words), reasons.DROPPED)  # many may be equal
+        yield Note(
+            int(columns.line[row]), reason, sys.intern(words), reasons.DROPPED
+        )  # many may be equal
     for row in np.flatnonzero(repaired & is_used)[:MOST_NOTES].tolist():
         text, day, precision = dictionaries.dates.values[columns.date[row]]
         words = f"{text} read as {day_words(day, precision)}"
@@ -244,7 +257,9 @@ def read_dates(
         findings.reject_where(dates.unread, reasons.BAD_DATE, codes)
     odd = dict(dates.odd)
     if unit := dates.unit:
-        findings.note_file(reasons.NUMBERED_DATE, f"{unit} 1 is shown as {_label_of_first_period(unit)}")
+        findings.note_file(
+            reasons.NUMBERED_DATE, f"{unit} 1 is shown as {_label_of_first_period(unit)}"
+        )
     else:
         odd[reasons.FUTURE_DATE] = dates.day > np.datetime64("today", "D").astype(np.int64)
     for reason, is_odd in odd.items():
@@ -286,7 +301,9 @@ class _WrittenResults(NamedTuple):
     values: list[Written]
     games: list[str]  # of a match, empty for a single game
     codes: Codes
-    outcomes: list[Outcome]  # as `parse_results` reads the values: 0, 1 or 2, or the reason for none
+    outcomes: list[
+        Outcome
+    ]  # as `parse_results` reads the values: 0, 1 or 2, or the reason for none
 
 
 def read_results(
@@ -296,17 +313,24 @@ def read_results(
     written = _written_results(records)
     parsed = [
         tally_of(value, games, outcome)
-        for value, games, outcome in zip(written.values, written.games, written.outcomes, strict=True)
+        for value, games, outcome in zip(
+            written.values, written.games, written.outcomes, strict=True
+        )
     ]
     tallies = [tally for tally, _ in parsed]
     findings.reject([reject_code for _, reject_code in parsed], written.codes)
-    texts = [_result_text(value, games) for value, games in zip(written.values, written.games, strict=True)]
+    texts = [
+        _result_text(value, games)
+        for value, games in zip(written.values, written.games, strict=True)
+    ]
     is_word = [is_result_word(value) for value in written.values]
     meaning = "read as those of the player named first"
     findings.note(reasons.RESULT_WORDS, is_word, texts, written.codes, meaning, reasons.KEPT)
     is_goals = [  # single games with a score that no convention explains
         outcome == reasons.UNKNOWN_RESULT and not games and may_be_goals(value)
-        for value, games, outcome in zip(written.values, written.games, written.outcomes, strict=True)
+        for value, games, outcome in zip(
+            written.values, written.games, written.outcomes, strict=True
+        )
     ]
     findings.note(reasons.GOALS, is_goals, texts, written.codes, _GOALS_REMEDY, reasons.DROPPED)
     factor = None
@@ -329,7 +353,9 @@ def _written_results(records: FileRecords) -> _WrittenResults:
     return _WrittenResults(values, games=[""] * len(values), codes=codes, outcomes=outcomes)
 
 
-def _written_matches(records: FileRecords, values: Sequence[Written], value_codes: Codes) -> _WrittenResults:
+def _written_matches(
+    records: FileRecords, values: Sequence[Written], value_codes: Codes
+) -> _WrittenResults:
     """The distinct pairs in a file with a column of numbers of games, by which scores may be those of matches.
 
     Which convention scores follow, 1-0 or 2-0 for a win, is told by single games only: a score of a match may look like
@@ -430,7 +456,9 @@ def read_odds(
     return OddsColumn(are_understood=True, offset=np.nan_to_num(offset, copy=False))
 
 
-def _apply_givers(offset: Array, records: FileRecords, dictionaries: Dictionaries, names: Ids) -> None:
+def _apply_givers(
+    offset: Array, records: FileRecords, dictionaries: Dictionaries, names: Ids
+) -> None:
     """Set the sign of handicaps by who gave them, a side or a name.
 
     Where nobody is named, they keep the sign that the text of the odds has (see `odds_points`). They become NaN where
@@ -439,7 +467,9 @@ def _apply_givers(offset: Array, records: FileRecords, dictionaries: Dictionarie
     givers = [text.strip() for text in records.distinct("odds_giver")]
     words = [fold(giver) for giver in givers]
     # 0: nobody is named, NaN: a name
-    sign_of_giver = np.array([_SIGN_OF_GIVER.get(word, math.nan if word else 0.0) for word in words])
+    sign_of_giver = np.array(
+        [_SIGN_OF_GIVER.get(word, math.nan if word else 0.0) for word in words]
+    )
     keys = Dictionary("")
     name_of = dictionaries.names.cleaned
     key_of_name = keys.numbers_of([name_key(name_of[name]) for name in names.tolist()])
@@ -469,7 +499,9 @@ def reject_unplayed(
     """
     has_moves = np.zeros(len(records), np.bool_) if moves is None else moves != 0
     if "ply_count" in records.further:
-        plies = np.array([_number_of_plies(text) for text in records.distinct("ply_count")], np.int64)
+        plies = np.array(
+            [_number_of_plies(text) for text in records.distinct("ply_count")], np.int64
+        )
         codes = records.codes("ply_count")
         has_moves |= spread(plies > 0, codes)
         tallies = dictionaries.tallies
@@ -481,10 +513,14 @@ def reject_unplayed(
         texts = records.distinct("termination")
         codes = records.codes("termination")
         is_unplayed_anyway = np.array([is_unplayed(text, moves=True) for text in texts], np.bool_)
-        is_unplayed_if_no_moves = np.array([is_unplayed(text, moves=False) for text in texts], np.bool_)
+        is_unplayed_if_no_moves = np.array(
+            [is_unplayed(text, moves=False) for text in texts], np.bool_
+        )
         findings.reject_where(is_unplayed_anyway, reasons.FORFEIT, codes)
         if np.any(is_unplayed_if_no_moves & ~is_unplayed_anyway):
-            findings.reject_where(spread(is_unplayed_if_no_moves, codes) & ~has_moves, reasons.FORFEIT)
+            findings.reject_where(
+                spread(is_unplayed_if_no_moves, codes) & ~has_moves, reasons.FORFEIT
+            )
 
 
 def find_computers(records: FileRecords) -> Mask | None:
@@ -492,14 +528,18 @@ def find_computers(records: FileRecords) -> Mask | None:
     is_computer: Mask | None = None
     for column in ("white_type", "black_type", "white_title", "black_title"):
         if column in records.further:
-            is_program = np.array([fold(text) in _PROGRAMS for text in records.distinct(column)], np.bool_)
+            is_program = np.array(
+                [fold(text) in _PROGRAMS for text in records.distinct(column)], np.bool_
+            )
             if is_program.any():
                 rows = spread(is_program, records.codes(column))
                 is_computer = rows if is_computer is None else is_computer | rows
     return is_computer
 
 
-def read_status(records: FileRecords, factor_of: Mapping[str, float], findings: Findings) -> Array | None:
+def read_status(
+    records: FileRecords, factor_of: Mapping[str, float], findings: Findings
+) -> Array | None:
     """Weights by status, None where all are 1; records with a factor of 0 are rejected."""
     if "status" not in records.further:
         return None
@@ -508,7 +548,9 @@ def read_status(records: FileRecords, factor_of: Mapping[str, float], findings: 
     codes = records.codes("status")
     words = [fold(value) for value in values]
     is_unknown = [word != "" and word not in factors for word in words]
-    findings.note(reasons.UNKNOWN_STATUS, is_unknown, values, codes, "each counts as 1", reasons.KEPT)
+    findings.note(
+        reasons.UNKNOWN_STATUS, is_unknown, values, codes, "each counts as 1", reasons.KEPT
+    )
     weights = np.array([factors.get(word, 1.0) for word in words])
     findings.reject_where(weights == 0, reasons.STATUS, codes)
     if np.all(weights == 1):
@@ -517,7 +559,9 @@ def read_status(records: FileRecords, factor_of: Mapping[str, float], findings: 
     return weight
 
 
-def _reject_unlikely_weights(tallies: Array, result: Codes, weight: Array | None, findings: Findings) -> None:
+def _reject_unlikely_weights(
+    tallies: Array, result: Codes, weight: Array | None, findings: Findings
+) -> None:
     """Reject records that count as more than MOST_GAMES or less than LEAST_GAMES."""
     n_games = tallies.sum(axis=1)
     if weight is None and n_games.max() <= MOST_GAMES:
@@ -576,7 +620,9 @@ def find_winner_first(n_records: Places, findings: Findings, *, by_columns: bool
     return False
 
 
-def read_texts(records: FileRecords, dictionaries: Dictionaries, *, keep_odds: bool) -> dict[str, Codes]:
+def read_texts(
+    records: FileRecords, dictionaries: Dictionaries, *, keep_odds: bool
+) -> dict[str, Codes]:
     """The columns of texts that have a dictionary, without those that are empty throughout."""
     columns: dict[str, Codes] = {}
     for name, dictionary in dictionaries.columns.items():

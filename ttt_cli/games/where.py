@@ -170,7 +170,9 @@ def _tokens(text: str, example: str) -> list[_Token]:
     while position < end:
         match = _TOKEN.match(text, position)
         if match is None:
-            raise _unreadable(text, position, "a field, an operator, a number or a text in quotes", example)
+            raise _unreadable(
+                text, position, "a field, an operator, a number or a text in quotes", example
+            )
         kind = str(match.lastgroup)
         tokens.append(_Token(kind, match[kind], match.start(kind)))
         position = match.end()

@@ -54,14 +54,18 @@ class Pattern:
         width = np.diff(self._begins).astype(np.int64)
         below = self._below
         self.entries = int((width * (width + 1) // 2 + width * below).sum())
-        self.flops = float((width * (width * (width / 3.0 + below) + below.astype(np.float64) ** 2)).sum())
+        self.flops = float(
+            (width * (width * (width / 3.0 + below) + below.astype(np.float64) ** 2)).sum()
+        )
         self.front = int((below**2).max(initial=0))
         self.broad = int((below * width).max(initial=0))
 
     @cached_property
     def tree(self) -> Tree:
         """Rows of all supernodes; computed when a factor is made."""
-        graph = _neighbours(self.column_of[self._low], self.column_of[self._high], len(self.column_of))
+        graph = _neighbours(
+            self.column_of[self._low], self.column_of[self._high], len(self.column_of)
+        )
         first = self._begins
         below = self._below
         above = self._above
@@ -74,7 +78,9 @@ class Pattern:
         kernels.supernode_rows(*graph, first, above, row_start, row)
         kernels.stacked(above, below, square_start)
         panel = np.append(0, np.cumsum(columns * (columns + below)))
-        self._rows = np.sort(_row_keys(np.repeat(number, below), row))  # sorted inside each supernode
+        self._rows = np.sort(
+            _row_keys(np.repeat(number, below), row)
+        )  # sorted inside each supernode
         # the low half of a key is the row, the high half its supernode
         return Tree(first, of, above, row_start, self._rows.astype(np.int32), panel, square_start)
 
@@ -117,7 +123,9 @@ class Pattern:
         width = np.diff(tree.first)[node]
         begin = tree.first[node]
         at = np.where(high < begin + width, high - begin, width + below)
-        return np.asarray(tree.panel[node] + (low - begin) * (width + self._below[node]) + at, np.int64)
+        return np.asarray(
+            tree.panel[node] + (low - begin) * (width + self._below[node]) + at, np.int64
+        )
 
 
 _last: tuple[Ends, Ends, Pattern] | None = None
@@ -157,7 +165,9 @@ def _dissected(low: Ids, high: Ids, n: int) -> Ids:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-        joined = csr_array((np.ones(len(neighbours), np.int8), neighbours, begins.astype(np.int32)), (n, n))
+        joined = csr_array(
+            (np.ones(len(neighbours), np.int8), neighbours, begins.astype(np.int32)), (n, n)
+        )
         order = np.asarray(reverse_cuthill_mckee(joined, symmetric_mode=True), np.int32)
     else:
         dissected = pymetis.nested_dissection(pymetis.CSRAdjacency(begins, neighbours))
@@ -207,7 +217,9 @@ def _gathered(parent: Ids, count: Ids) -> _Supernodes:
     position = np.append(_inverse(order), np.int32(-1))
     columns = _ascending(position[number[into[of]]])
     begins = np.append(0, np.cumsum(width[joined][order]))
-    return _Supernodes(columns, begins.astype(np.int32), below[joined][order], position[parents[order]])
+    return _Supernodes(
+        columns, begins.astype(np.int32), below[joined][order], position[parents[order]]
+    )
 
 
 def _row_keys(supernode: Ids, row: Ids) -> Places:
@@ -242,7 +254,9 @@ class Factor:
     definite.
     """
 
-    def __init__(self, pattern: Pattern, above: Array, diagonal: Array, *, once: bool = False) -> None:
+    def __init__(
+        self, pattern: Pattern, above: Array, diagonal: Array, *, once: bool = False
+    ) -> None:
         self._pattern = pattern
         self._once = once
         self._panels = np.zeros(pattern.tree.panel[-1])
@@ -302,7 +316,9 @@ def _blas() -> tuple[Blas, ThreadpoolController]:
     blas = "scipy.linalg.cython_blas"
     addresses = []
     for name in Blas._fields:
-        addresses.append(get_cython_function_address(lapack if name.startswith("po") else blas, f"d{name}"))
+        addresses.append(
+            get_cython_function_address(lapack if name.startswith("po") else blas, f"d{name}")
+        )
     return Blas(*addresses), ThreadpoolController()
 
 

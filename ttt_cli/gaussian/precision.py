@@ -25,10 +25,10 @@ Solver = Callable[[Array], Array]
 
 MOST_STEPS: Final = 10_000  # of conjugate gradients
 DELAY: Final = 8  # steps over which the remaining error is estimated
-LONG: Final = (
-    10_000_000  # entries multiplied in all, from which scipy's products save more than its import takes
+LONG: Final = 10_000_000  # entries multiplied in all, from which scipy's products save more than its import takes
+FEW: Final = (
+    50  # columns of the inverse that take less time by conjugate gradients than a factor does
 )
-FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
 NOWHERE: Final = np.empty(0, np.int64)
 
 
@@ -169,7 +169,9 @@ class Precision:
             raise ValueError("conjugate gradients do not converge")
         return result.x, result.residual
 
-    def factor(self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False) -> Factor:
+    def factor(
+        self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False
+    ) -> Factor:
         """Factor of A; its selected inverse includes the given further pairs.
 
         Raises ConfigError where it is not affordable, LinAlgError unless A is positive definite.

@@ -20,13 +20,17 @@ PRIOR_SD: Final = 1.0 / 3.0  # of beta
 FARTHEST: Final = 10.0  # beta, in games of typical size, at most
 PRECISION: Final = 1e-4  # of beta: how finely the maximum is found at the usual tolerance
 USUAL_TOL: Final = 0.01  # points: of the solver; with a smaller one the maximum is refined
-REFINING_STEP: Final = 1e-3  # of the prior's sd: neither rounding nor a cubic term counts so near the maximum
+REFINING_STEP: Final = (
+    1e-3  # of the prior's sd: neither rounding nor a cubic term counts so near the maximum
+)
 FIRST_STEP: Final = 0.1  # of beta: from no advantage
 WARM_STEP: Final = 0.02  # of beta: from the advantage of another fit
 MOST_VERTICES: Final = 20
 NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
 TYPICAL_FALL: Final = 0.5  # nats: of the log posterior at one standard error from its maximum
-LEAST_FALL: Final = 0.02  # nats: what a trial must fall by for a standard error; smaller falls are rounding
+LEAST_FALL: Final = (
+    0.02  # nats: what a trial must fall by for a standard error; smaller falls are rounding
+)
 MOST_FALL: Final = 8.0  # nats: beyond, the log posterior is no parabola
 # Part of the prior's sd. Where more than this is left, the games say less than the prior.
 UNINFORMATIVE: Final = math.sqrt(0.5)
@@ -82,7 +86,13 @@ class FitAt(Protocol):
     """A fit of one timeline at any advantage."""
 
     def __call__(
-        self, advantage: float, start: Fit | None, solver: SolverConfig, /, *, evidence_only: bool = False
+        self,
+        advantage: float,
+        start: Fit | None,
+        solver: SolverConfig,
+        /,
+        *,
+        evidence_only: bool = False,
     ) -> Fit:
         """Fit with an advantage in points, perhaps from a warm start, without joint sds if `evidence_only`."""
 
@@ -133,7 +143,9 @@ class AdvantageSearch:
     - `trials`: log posterior (nats, up to a constant) by advantage (points)
     """
 
-    def __init__(self, fit_at: FitAt, prior: AdvantagePrior, start: Fit | None, solver: SolverConfig) -> None:
+    def __init__(
+        self, fit_at: FitAt, prior: AdvantagePrior, start: Fit | None, solver: SolverConfig
+    ) -> None:
         self.best_fit = start
         self.trials: dict[float, float] = {}
         self._fit_at = fit_at

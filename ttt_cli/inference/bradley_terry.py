@@ -130,7 +130,9 @@ Histories = Callable[[Array, Array, Array, Array], float]
 class LogDensity:
     """Log density of ratings in natural units, with gradient and curvature at the last evaluated point."""
 
-    def __init__(self, comparisons: Comparisons, margin: float, previous: Ids, histories: Histories) -> None:
+    def __init__(
+        self, comparisons: Comparisons, margin: float, previous: Ids, histories: Histories
+    ) -> None:
         from ttt_cli.kernels import bradley_terry
 
         n = len(previous)
@@ -178,7 +180,9 @@ class LogDensity:
 
     def require_information(self) -> None:
         """Raise ConfigError where `information` would."""
-        require_affordable(self.pattern, "exact deviations", "-s model.deviations=own, or longer periods")
+        require_affordable(
+            self.pattern, "exact deviations", "-s model.deviations=own, or longer periods"
+        )
 
     def information(self) -> Factor:
         """Factor of the negative Hessian at the last point."""
@@ -345,7 +349,9 @@ class PlayerYears:
         time = np.cumsum(timeline.gap_years[self.nodes][order])
         interpolated = values.copy()
         if is_gap.any():
-            interpolated[order[is_gap]] = np.interp(time[is_gap], time[active], values[order][active])
+            interpolated[order[is_gap]] = np.interp(
+                time[is_gap], time[active], values[order][active]
+            )
         return interpolated
 
     def notes(self, timeline: Timeline) -> tuple[str, ...]:
@@ -381,7 +387,10 @@ def rated_groups(timeline: Timeline) -> Ids:
     black = timeline.node_player[timeline.game_black]
     scored = timeline.outcome != LOSS
     conceded = timeline.outcome != WIN
-    ends = np.concatenate([white[scored], black[conceded]]), np.concatenate([black[scored], white[conceded]])
+    ends = (
+        np.concatenate([white[scored], black[conceded]]),
+        np.concatenate([black[scored], white[conceded]]),
+    )
     size = len(timeline.players)
     points = coo_array((np.ones(len(ends[0])), ends), shape=(size, size))
     _, label = connected_components(points, directed=True, connection="strong")

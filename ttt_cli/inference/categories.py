@@ -43,7 +43,9 @@ class CategoryOffset(NamedTuple):
 
 def category_offsets(settings: OffsetSettings) -> tuple[CategoryOffset, ...]:
     """The offsets of a config."""
-    return tuple(CategoryOffset(name, setting["sd"], setting["tau"]) for name, setting in settings.items())
+    return tuple(
+        CategoryOffset(name, setting["sd"], setting["tau"]) for name, setting in settings.items()
+    )
 
 
 class OffsetVariables(NamedTuple):
@@ -119,7 +121,9 @@ class PlayerOffsets:
         variables = self.variables
         node = variables.node
         later = self._later
-        at_once, with_before, before_with = np.split(extra.reported, [len(node), len(node) + len(later)])
+        at_once, with_before, before_with = np.split(
+            extra.reported, [len(node), len(node) + len(later)]
+        )
         of_offsets = slice(len(node))  # performances come after them
         variance = skill.sd[node] ** 2 + extra.sd[of_offsets] ** 2 + 2.0 * at_once
         covariance = skill.covariance[node] + extra.covariance[of_offsets]
@@ -129,7 +133,9 @@ class PlayerOffsets:
         for index, offset in enumerate(self.offsets):
             of_category = np.flatnonzero(variables.category == index)
             nodes = node[of_category].astype(np.int64)
-            drift = skill.drift if isinstance(skill.drift, float) else np.asarray(skill.drift)[nodes]
+            drift = (
+                skill.drift if isinstance(skill.drift, float) else np.asarray(skill.drift)[nodes]
+            )
             walk = Walk(
                 mean=mean[of_category],
                 sd=np.sqrt(variance[of_category]),
@@ -137,7 +143,9 @@ class PlayerOffsets:
                 drift=np.hypot(drift, offset.tau),
                 curve=skill.curve.at(nodes),
             )
-            games = self.timeline.with_games_where(self.timeline.in_category(offset.name)).node_games
+            games = self.timeline.with_games_where(
+                self.timeline.in_category(offset.name)
+            ).node_games
             skills[offset.name] = CategorySkill(nodes, games[nodes], walk, of_category)
         return skills
 
@@ -150,7 +158,9 @@ class PlayerOffsets:
             here = variables.category == index
             by_variance = of_extra.by_variance[here]
             years = np.where(first, 0.0, variables.years)[here]
-            slopes[offset_key(offset.name, "sd")] = 2.0 * offset.sd * float(by_variance[first[here]].sum())
+            slopes[offset_key(offset.name, "sd")] = (
+                2.0 * offset.sd * float(by_variance[first[here]].sum())
+            )
             slopes[offset_key(offset.name, "tau")] = 2.0 * offset.tau * float(years @ by_variance)
         return slopes
 
@@ -204,7 +214,9 @@ class Categories:
 def find_player_offsets(timeline: Timeline, offsets: Sequence[CategoryOffset]) -> PlayerOffsets:
     """The offsets of players. Raises ConfigError for categories that the games do not have."""
     _check_names(timeline, offsets)
-    of_categories = [timeline.with_games_where(timeline.in_category(offset.name)) for offset in offsets]
+    of_categories = [
+        timeline.with_games_where(timeline.in_category(offset.name)) for offset in offsets
+    ]
     variables = _offset_variables(timeline, [part.node_games > 0.0 for part in of_categories])
     return PlayerOffsets(timeline, tuple(offsets), variables)
 
@@ -224,18 +236,23 @@ def find_categories(
     if not has_offset.any():
         return None
     player_offsets = find_player_offsets(timeline, offsets)
-    merged = [merge_games(timeline.with_games_where(mask), colours=colours, terms=terms) for mask in masks]
+    merged = [
+        merge_games(timeline.with_games_where(mask), colours=colours, terms=terms) for mask in masks
+    ]
     if any(np.any(games.games.code >= UNKNOWN) for games in merged):
         raise colours_unknown("games of categories with offsets")
     return Categories(
-        player_offsets, timeline.with_games_where(~has_offset), _joined(merged, player_offsets.variables)
+        player_offsets,
+        timeline.with_games_where(~has_offset),
+        _joined(merged, player_offsets.variables),
     )
 
 
 def colours_unknown(games: str) -> ConfigError:
     """The error that games need known colours."""
     return ConfigError(
-        f"{games} need known colours where White's advantage counts", hint="model.white_advantage: 0"
+        f"{games} need known colours where White's advantage counts",
+        hint="model.white_advantage: 0",
     )
 
 
@@ -250,7 +267,9 @@ def _check_names(timeline: Timeline, offsets: Sequence[CategoryOffset]) -> None:
     for offset in offsets:
         if offset.name not in names:
             hint = suggested(offset.name, names, f"categories are {', '.join(names[:MOST_NAMES])}")
-            raise ConfigError(f"model.offsets: no game is of the category {offset.name!r}", hint=hint)
+            raise ConfigError(
+                f"model.offsets: no game is of the category {offset.name!r}", hint=hint
+            )
 
 
 def _offset_variables(timeline: Timeline, has_games: Sequence[Mask]) -> OffsetVariables:
@@ -282,10 +301,14 @@ def _joined(merged: Sequence[MergedGames], variables: OffsetVariables) -> Merged
     """The games of all categories by period, then category, between variables instead of nodes."""
     number = variables.number
     periods = len(merged[0].games.start) - 1
-    period = np.concatenate([np.repeat(np.arange(periods), np.diff(games.games.start)) for games in merged])
+    period = np.concatenate(
+        [np.repeat(np.arange(periods), np.diff(games.games.start)) for games in merged]
+    )
     order = np.argsort(period, kind="stable")
     first = np.concatenate([number[index, games.games.first] for index, games in enumerate(merged)])
-    second = np.concatenate([number[index, games.games.second] for index, games in enumerate(merged)])
+    second = np.concatenate(
+        [number[index, games.games.second] for index, games in enumerate(merged)]
+    )
     pairings = Pairings(
         start=np.append(0, np.cumsum(np.bincount(period, minlength=periods))).astype(np.int64),
         first=first[order],

@@ -31,7 +31,9 @@ from ttt_cli.timeline import Timeline, is_computed
 
 CLOSE: Final = 1e-4  # of the regression on players, relative
 MOST_STEPS: Final = 300  # of its solution
-MOST_EXPLAINED: Final = 0.95  # share of a covariate from which its effect is hardly that of the covariate
+MOST_EXPLAINED: Final = (
+    0.95  # share of a covariate from which its effect is hardly that of the covariate
+)
 _LIST: Final = 8  # values shown in a hint
 
 
@@ -59,7 +61,9 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
             terms.append(_term(name, setting))
             continue
         if name not in covariates:
-            known = f"their covariates are {', '.join(covariates)}" if covariates else "they have none"
+            known = (
+                f"their covariates are {', '.join(covariates)}" if covariates else "they have none"
+            )
             raise ConfigError(
                 f"model.covariates: the games have no covariate {name}",
                 hint=f"{known}; data.covariates: {{{name}: COLUMN}} reads one",
@@ -80,13 +84,17 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
         by_value = setting
         if not isinstance(by_value, dict):
             reference = f"{name}.{covariate.reference}"
-            by_value = {term.partition(".")[2]: ESTIMATE for term in covariate.terms if term != reference}
+            by_value = {
+                term.partition(".")[2]: ESTIMATE for term in covariate.terms if term != reference
+            }
         for value, points in by_value.items():
             term = f"{name}.{value}"
             if term not in covariate.terms:
                 values = [known.partition(".")[2] for known in covariate.terms]
                 hint = suggested(value, values, f"values are {', '.join(values[:_LIST])}")
-                raise ConfigError(f"model.covariates.{name}: no game has the value {value!r}", hint=hint)
+                raise ConfigError(
+                    f"model.covariates.{name}: no game has the value {value!r}", hint=hint
+                )
             terms.append(_term(term, points))
     return tuple(terms)
 
@@ -116,7 +124,9 @@ def _term(name: str, points: str | float) -> Term:
     return Term(name, None if isinstance(points, str) else float(points))
 
 
-def with_points(settings: Mapping[str, CovariateSetting], points: Mapping[str, Any]) -> dict[str, Any]:
+def with_points(
+    settings: Mapping[str, CovariateSetting], points: Mapping[str, Any]
+) -> dict[str, Any]:
     """Settings with points per unit by the names of coefficients (`Term.name`)."""
     changed: dict[str, Any] = {**settings}
     for term, value in points.items():
@@ -170,7 +180,12 @@ class OffsetFits(Protocol):
     """Fits of one timeline at any offsets."""
 
     def fit(
-        self, offsets: Offsets, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+        self,
+        offsets: Offsets,
+        start: Fit | None,
+        solver: SolverConfig,
+        *,
+        evidence_only: bool = False,
     ) -> Fit:
         """Fit with these offsets, perhaps from a warm start."""
 
@@ -210,7 +225,9 @@ class OffsetSearch:
         if start is not None:
             for number, key in enumerate(self.keys):
                 earlier = float(start.params.get(key, math.nan))
-                begin[number] = earlier / self.units[number] if math.isfinite(earlier) else begin[number]
+                begin[number] = (
+                    earlier / self.units[number] if math.isfinite(earlier) else begin[number]
+                )
         self._begin = np.clip(begin, self._low, self._high)
 
     def offsets(self, at: Array) -> Offsets:
@@ -220,7 +237,9 @@ class OffsetSearch:
         values[self._indices] = at * self.units
         terms = len(given.covariates)
         advantage, *further = values.tolist()
-        return Offsets(advantage, tuple(further[:terms]), further[terms], tuple(further[terms + 1 :]))
+        return Offsets(
+            advantage, tuple(further[:terms]), further[terms], tuple(further[terms + 1 :])
+        )
 
     def maximise(self) -> Optimum:
         """Find the highest log posterior, and its curvature there."""
@@ -279,7 +298,9 @@ def fit_with_estimates(
         priors.append(AdvantagePrior(params.performance_sd))
     for term in terms:
         if term.points is None:
-            priors.append(AdvantagePrior(params.performance_sd, term.key, typical_size(timeline, term.name)))
+            priors.append(
+                AdvantagePrior(params.performance_sd, term.key, typical_size(timeline, term.name))
+            )
     if params.estimates_lapse:
         priors.append(LapsePrior())
     priors += [StepPrior(params.performance_sd, step.key) for step in steps if step.points is None]
@@ -316,9 +337,7 @@ def fit_with_estimates(
 def _few_games_note(prior: EstimatePrior, value: float, error: float) -> str:
     """Note on an estimate that is mostly its prior's."""
     if isinstance(prior, LapsePrior):
-        amount = (
-            f"{100 * value:.1f} +- {100 * error:.1f} % of the games, +-{100 * prior.sd:.1f} % before any game"
-        )
+        amount = f"{100 * value:.1f} +- {100 * error:.1f} % of the games, +-{100 * prior.sd:.1f} % before any game"
     elif isinstance(prior, StepPrior):
         amount = f"{value:.1f} +- {error:.1f} points, +-{prior.sd:.1f} before any game"
     else:

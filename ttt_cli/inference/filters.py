@@ -79,10 +79,19 @@ def filter_fit(
 
 def rows_of(timeline: Timeline, advantage: float = 0.0) -> tuple[PeriodRange, GameRows]:
     """Periods and games for the kernels, with White's advantage (points)."""
-    joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
+    joined = (
+        np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
+    )
     ends = timeline.game_white.copy(), timeline.game_black.copy()
     either = advantage * (timeline.sides == UNKNOWN)
-    rows = *ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.ahead(advantage), either, joined
+    rows = (
+        *ends,
+        timeline.outcome.copy(),
+        timeline.weight.copy(),
+        timeline.ahead(advantage),
+        either,
+        joined,
+    )
     return PeriodRange(timeline.node_start.copy(), timeline.game_start.copy()), GameRows(*rows)
 
 
@@ -108,7 +117,9 @@ class RatingParams(DrawParams):
 
     def filtered(self, timeline: Timeline, rating: Array) -> Filter:
         """Chain of ratings (nodes,) that stay constant until the next node."""
-        return RandomWalk(timeline, self.prior_mean, np.nan, 0.0).filtered(rating, unknown_sd(len(rating)))
+        return RandomWalk(timeline, self.prior_mean, np.nan, 0.0).filtered(
+            rating, unknown_sd(len(rating))
+        )
 
     def new_players(self, timeline: Timeline) -> PlayerStates:
         """States of players before their first games."""
@@ -126,7 +137,8 @@ class DeviationParams(GivenCovariates, EstimatedParams):
 
     prior_mean: PriorMean = key(1500.0, "rating at the first appearance, points")
     prior_sd: PriorSd = key(
-        350.0, "rating deviation at the first appearance, and the most that idle years leave, points"
+        350.0,
+        "rating deviation at the first appearance, and the most that idle years leave, points",
     )
 
 
@@ -150,7 +162,10 @@ def prediction_score(
 
     `unit`: points per Elo point.
     """
-    white = {"mean": mean[timeline.game_white] + unit * timeline.offset, "sd": sd[timeline.game_white]}
+    white = {
+        "mean": mean[timeline.game_white] + unit * timeline.offset,
+        "sd": sd[timeline.game_white],
+    }
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
     probabilities = by_sides(predict, params, white, black, timeline.sides)
     return log_score(probabilities, timeline.outcome, timeline.weight)
@@ -162,10 +177,15 @@ def rated(
 ) -> Fit:  # fmt: skip
     """Fit of a filter with White's `advantage`, points; its evidence is that of predictions before each period."""
     advantage = advantage if timeline.colours else 0.0
-    worked_out = {"draw_margin": resolve_logistic_margin(params, timeline), "white_advantage": advantage}
+    worked_out = {
+        "draw_margin": resolve_logistic_margin(params, timeline),
+        "white_advantage": advantage,
+    }
     skill = chains["skill"]
     with_points = with_points_added(timeline, params)
-    evidence = prediction_score(predict, worked_out, with_points, skill.before_mean, skill.before_sd)
+    evidence = prediction_score(
+        predict, worked_out, with_points, skill.before_mean, skill.before_sd
+    )
     return filter_fit(name, params, worked_out, chains, evidence, status)
 
 

@@ -125,7 +125,9 @@ def played_games(run: Run) -> PlayedGames:
     params = run.meta.params
     kind = _without_influence(run)
     if kind is not None:
-        raise ConfigError(f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT)
+        raise ConfigError(
+            f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT
+        )
     precision = run.joint.precision
     timeline = build_timeline(run.stored_games(), cast(Any, run.meta.period), _colours(run))
     nodes = by_player(timeline)
@@ -175,7 +177,11 @@ def _without_influence(run: Run) -> str | None:
         return "offsets of categories"
     if run.has_sums:
         return "teams and orders of finish"
-    return "margins of victory" if any(name.startswith("margin_steps") for name in run.meta.params) else None
+    return (
+        "margins of victory"
+        if any(name.startswith("margin_steps") for name in run.meta.params)
+        else None
+    )
 
 
 def _pair_numbers(first: Places, second: Places, nodes: int) -> Places:
@@ -187,7 +193,9 @@ def _pair_numbers(first: Places, second: Places, nodes: int) -> Places:
 def _stored_pairs(run: Run, nodes: int) -> StoredPairs:
     """The pairs of a run's table `links`."""
     links = run.arrays('SELECT "first", "second", q11 FROM links ORDER BY "first", "second"')
-    return StoredPairs(_pair_numbers(links["first"], links["second"], nodes), links["q11"].astype(np.float64))
+    return StoredPairs(
+        _pair_numbers(links["first"], links["second"], nodes), links["q11"].astype(np.float64)
+    )
 
 
 def _colours(run: Run) -> Any:
@@ -394,7 +402,9 @@ class Influence:
             new_excess = excess(variance)
             slope = new_excess - last_excess
             steep = np.abs(slope) > FLAT
-            step = np.where(steep, new_excess / np.where(steep, slope, 1.0) * (variance - last), 0.0)
+            step = np.where(
+                steep, new_excess / np.where(steep, slope, 1.0) * (variance - last), 0.0
+            )
             last = variance
             last_excess = new_excess
             variance = np.clip(variance - step, LEAST * largest, MOST * largest)
@@ -517,7 +527,9 @@ class Supposed:
             chosen = games.chosen(self.supposition.games, np.array([outcome + unknown], np.uint8))
             site = np.zeros((1, 2))
             kernels.skill_update(chosen, rule, cavity, 1.0, site)
-            probabilities.append(float(np.exp(kernels.skill_evidence(chosen, rule, cavity, site)[1])))
+            probabilities.append(
+                float(np.exp(kernels.skill_evidence(chosen, rule, cavity, site)[1]))
+            )
             (mean, variance), (precision, weighted) = cavity[0], site[0]
             score = (weighted - precision * mean) / (1.0 + precision * variance)
             changes.append(float(change_without + games.weight[game] * covariance * score))

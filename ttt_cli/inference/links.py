@@ -79,7 +79,11 @@ class OrientedGames(NamedTuple):
 
 
 def merge_games(
-    timeline: Timeline, *, colours: bool, terms: tuple[str, ...] = (), thresholds: tuple[int, ...] = ()
+    timeline: Timeline,
+    *,
+    colours: bool,
+    terms: tuple[str, ...] = (),
+    thresholds: tuple[int, ...] = (),
 ) -> MergedGames:
     """Merge equal games; without `colours`, or if all are unknown, a game and its mirror image are equal too.
 
@@ -97,7 +101,9 @@ def merge_games(
         # sides and keeps games apart as one does; in the end it is taken out of the handicaps (`_without_interval`).
         columns = np.column_stack([columns, intervals_of(timeline, thresholds)])
     oriented = _oriented(timeline, sides, columns, colours=colours)
-    handicaps = _distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates)
+    handicaps = _distinct_handicaps(
+        oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates
+    )
     handicap_index = handicaps.of_game
     unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
     outcome = oriented.outcome
@@ -120,7 +126,14 @@ def merge_games(
     # of the handicap of each distinct game
     merged_index = np.empty(distinct if len(handicap_index) else 0, np.int32)
     merge_pairs(
-        timeline.game_start, *games, timeline.weight, oriented.balance, order, pairs, balance, merged_index
+        timeline.game_start,
+        *games,
+        timeline.weight,
+        oriented.balance,
+        order,
+        pairs,
+        balance,
+        merged_index,
     )
     handicap = handicaps.handicap[merged_index]
     interval = NO_INTERVALS
@@ -196,7 +209,9 @@ class _DistinctHandicaps(NamedTuple):
     of_game: Ids
 
 
-def _distinct_handicaps(offset: Array, neutral: Mask | bool, covariates: Array) -> _DistinctHandicaps:
+def _distinct_handicaps(
+    offset: Array, neutral: Mask | bool, covariates: Array
+) -> _DistinctHandicaps:
     """Number the distinct handicaps; `covariates`: (games, terms)."""
     if not covariates.any():
         without_covariates = _distinct_without_covariates(offset, neutral)
@@ -235,7 +250,9 @@ def _distinct_without_covariates(offset: Array, neutral: Mask | bool) -> _Distin
     return _DistinctHandicaps(np.stack([points, by_advantage], axis=1), index[1:].astype(np.int32))
 
 
-def points_given(handicap: Array, unit: float, advantage: float, covariates: Sequence[float] = ()) -> Array:
+def points_given(
+    handicap: Array, unit: float, advantage: float, covariates: Sequence[float] = ()
+) -> Array:
     """What is added to `first`'s skill besides White's `advantage`, points, with so many to an Elo point (`unit`).
 
     `covariates`: points per unit of each.

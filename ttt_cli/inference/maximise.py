@@ -64,7 +64,9 @@ def maximise(function: Function, begin: Array, low: Array, high: Array) -> Optim
     unknown = np.full((n, n), math.nan)
     if not (start := function(begin)):
         nowhere = FunctionValue(begin, -math.inf, unknown[0])
-        return Optimum(nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_))
+        return Optimum(
+            nowhere, nowhere, False, np.zeros(n, np.int8), unknown, None, np.zeros(n, np.bool_)
+        )
     search = _BoundedSearch(function, start, low, high)
     while True:
         value_before = search.best.value
@@ -165,7 +167,13 @@ class _BoundedSearch:
             options: Any = {"ftol": GAIN / max(abs(first.value), unit), "gtol": GAIN / unit}
             try:
                 result = minimize(
-                    self._cost, first.at, (unit,), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+                    self._cost,
+                    first.at,
+                    (unit,),
+                    jac=True,
+                    method="L-BFGS-B",
+                    bounds=bounds,
+                    options=options,
                 )
                 ended = bool(result.success) and self.undefined == undefined
             except StopIteration:
@@ -212,7 +220,9 @@ class _BoundedSearch:
             above = self.evaluate(centre + step)
             if below is None or above is None:
                 return None
-            rows.append((below.gradient[inner] - above.gradient[inner]) / (above.at[i] - below.at[i]))
+            rows.append(
+                (below.gradient[inner] - above.gradient[inner]) / (above.at[i] - below.at[i])
+            )
         differences = np.array(rows)
         return _curvature_of(0.5 * (differences + differences.T), inner, len(centre))
 

@@ -7,7 +7,13 @@ import numpy as np
 
 from ttt_cli.inference.links import points_given
 from ttt_cli.inference.solver import LEAST_RATE
-from ttt_cli.inference.victory import NO_INTERVALS, Intervals, centres_given, ends_of, margins_for_kernels
+from ttt_cli.inference.victory import (
+    NO_INTERVALS,
+    Intervals,
+    centres_given,
+    ends_of,
+    margins_for_kernels,
+)
 from ttt_cli.kernels.ep.structures import LinkSlopes, Rule
 from ttt_cli.support.arrays import Array
 
@@ -65,7 +71,11 @@ class Play:
         return self.own_margin_sd > 0.0
 
     def rule(
-        self, margin: Array, handicap: Array, interval: Intervals = NO_INTERVALS, doubt: Array = NO_DOUBT
+        self,
+        margin: Array,
+        handicap: Array,
+        interval: Intervals = NO_INTERVALS,
+        doubt: Array = NO_DOUBT,
     ) -> Rule:
         """The rule of kernels, with the draw margins of games, and handicaps, intervals, doubts of `MergedGames`.
 
@@ -80,7 +90,9 @@ class Play:
             margin[:] = margins_for_kernels(interval, ends)
             centres = centres_given(interval, ends)
             points = points + centres if len(points) else centres
-        return Rule(self.noise, margin, self.margin, advantage, points, lapse, self.lapse_draws, doubt)
+        return Rule(
+            self.noise, margin, self.margin, advantage, points, lapse, self.lapse_draws, doubt
+        )
 
 
 class GamesGradient(NamedTuple):

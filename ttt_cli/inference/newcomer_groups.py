@@ -86,7 +86,9 @@ class PlayerGroups:
 
     def membership(self, players: Ids) -> Mask:
         """Whether players are in groups, (players, groups)."""
-        member: Mask = np.any(self.group[players][:, :, None] == np.arange(len(self.values)), axis=1)
+        member: Mask = np.any(
+            self.group[players][:, :, None] == np.arange(len(self.values)), axis=1
+        )
         return member
 
 
@@ -196,7 +198,13 @@ def _effects_of(fit: Fit, groups: PlayerGroups) -> Array:
 
 
 def _described(
-    fit: Fit, groups: PlayerGroups, effects: Array, solution: MixedModel, member: Array, *, reached: bool
+    fit: Fit,
+    groups: PlayerGroups,
+    effects: Array,
+    solution: MixedModel,
+    member: Array,
+    *,
+    reached: bool,
 ) -> Fit:
     """The fit with its groups, and with its log-evidence over all effects."""
     errors = np.sqrt(np.diag(solution.covariance))
@@ -206,7 +214,10 @@ def _described(
     for index, field in enumerate(groups.fields):
         of_field = [
             GroupMean(
-                groups.values[group], int(n_newcomers[group]), float(effects[group]), float(errors[group])
+                groups.values[group],
+                int(n_newcomers[group]),
+                float(effects[group]),
+                float(errors[group]),
             )
             for group in np.flatnonzero(groups.kind == index).tolist()
         ]
@@ -217,5 +228,10 @@ def _described(
     integral = 0.5 * (float(log_determinant) - float(((effects / scale) ** 2).sum()))
     notes = fit.notes
     if not reached:
-        notes = (*notes, f"NOT CONVERGED: newcomers' means by {', '.join(groups.fields)} were still moving")
-    return replace(fit, groups=tuple(of_fields), log_evidence=fit.log_evidence + integral, notes=notes)
+        notes = (
+            *notes,
+            f"NOT CONVERGED: newcomers' means by {', '.join(groups.fields)} were still moving",
+        )
+    return replace(
+        fit, groups=tuple(of_fields), log_evidence=fit.log_evidence + integral, notes=notes
+    )

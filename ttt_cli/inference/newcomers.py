@@ -155,7 +155,9 @@ class Newcomers:
         self.given_skills = self._covariance(count / sd**2) / sd**4
         shared = np.minimum.outer(prior, prior) @ count
         self.most_shared = 1.0 + float(shared.max(initial=0.0)) / sd**2
-        self.posterior = MeanPosterior(np.zeros(len(self.years)), prior, np.ones(len(self.years)), 0.0)
+        self.posterior = MeanPosterior(
+            np.zeros(len(self.years)), prior, np.ones(len(self.years)), 0.0
+        )
         self.log_evidence = 0.0
         self.levels: FreeLevels | None = None
 
@@ -199,7 +201,9 @@ class Newcomers:
         level = self.levels.inverse @ sums.residual
         image = sums.image + sums.excess - self.levels.debuts * shared
         correction = Correction(shared + self.levels.shared @ level, level)
-        return LevelSolution(correction, float(level @ sums.residual), coupling + 2.0 * float(level @ image))
+        return LevelSolution(
+            correction, float(level @ sums.residual), coupling + 2.0 * float(level @ image)
+        )
 
     def shared(self, total: Array) -> Array:
         """Reduction of the precision at first nodes of each calendar year, given their sums."""
@@ -242,7 +246,9 @@ class Newcomers:
         """Chains with m of the years as further variables that precede newcomers' skills."""
         nodes = len(chains.previous)
         years = np.arange(len(self.years), dtype=np.int32)
-        previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(np.int32)
+        previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(
+            np.int32
+        )
         previous[self.first] = nodes + self.year
         mean = np.append(chains.mean, np.zeros(len(years)))
         variance = np.append(chains.variance, self._step_variances)

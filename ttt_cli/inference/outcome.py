@@ -35,7 +35,10 @@ class OutcomeProbabilities(NamedTuple):
 
 
 def outcomes(
-    params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any], cdf: Callable[[Any], Any]
+    params: Mapping[str, Any],
+    white: Mapping[str, Any],
+    black: Mapping[str, Any],
+    cdf: Callable[[Any], Any],
 ) -> OutcomeProbabilities:
     """Probabilities of loss, draw and win for White; `cdf` is the normal distribution function.
 
@@ -49,11 +52,19 @@ def outcomes(
         margin = params["draw_margin"] * _grown(params, white, black)
         by_skill = by_margin(difference, variance, margin, cdf)
         return (
-            with_lapse(by_skill, params["lapse"], params["lapse_draws"]) if params.get("lapse") else by_skill
+            with_lapse(by_skill, params["lapse"], params["lapse_draws"])
+            if params.get("lapse")
+            else by_skill
         )
     more = params.get("draw_margin_mean", 0.0) * (_grown(params, white, black) - 1.0)
-    win = cdf((difference - black["draw_margin"] - more) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
-    loss = cdf((-difference - white["draw_margin"] - more) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)
+    win = cdf(
+        (difference - black["draw_margin"] - more)
+        / (variance + black["draw_margin_sd"] ** 2) ** 0.5
+    )
+    loss = cdf(
+        (-difference - white["draw_margin"] - more)
+        / (variance + white["draw_margin_sd"] ** 2) ** 0.5
+    )
     remaining = 1.0 - loss - win
     draw = 0.5 * (remaining + abs(remaining))
     total = loss + draw + win
@@ -73,7 +84,9 @@ def with_lapse(by_skill: OutcomeProbabilities, lapse: float, draws: float) -> Ou
 
 def in_year(params: Mapping[str, Any], draws: Mapping[str, Any] | None) -> dict[str, Any]:
     """Parameters with the draw margin of a year, if margins move."""
-    moved = {key: value for key, value in (draws or {}).items() if key != "draw_margin" or key in params}
+    moved = {
+        key: value for key, value in (draws or {}).items() if key != "draw_margin" or key in params
+    }
     return {**params, **moved}
 
 
@@ -88,7 +101,9 @@ def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[s
     return math.e ** (strength * within)
 
 
-def by_margin(difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]) -> OutcomeProbabilities:
+def by_margin(
+    difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]
+) -> OutcomeProbabilities:
     """Outcome probabilities when performances differ by N(difference, variance) and a draw is within `margin`."""
     scale = variance**-0.5
     distance = abs(difference)
@@ -128,7 +143,9 @@ def by_sides(
     column = sides[:, np.newaxis]
     if np.any(sides == UNKNOWN):
         exchanged = predict(dict(params), black, white)[:, ::-1]
-        probabilities = np.where(column == UNKNOWN, (probabilities + exchanged) / 2.0, probabilities)
+        probabilities = np.where(
+            column == UNKNOWN, (probabilities + exchanged) / 2.0, probabilities
+        )
     if np.any(sides == NEUTRAL):
         without_advantage = predict({**params, "white_advantage": 0.0}, white, black)
         probabilities = np.where(column == NEUTRAL, without_advantage, probabilities)
@@ -246,7 +263,9 @@ def logistic_unit(margin: float) -> float:
     """Points per Elo point with logistic noise (Rao and Kupper)."""
     t = math.exp(min(margin / ELO_SCALE, 300.0))
     half = 0.5 * (2.0 * EXPECTED - 1.0) * (t + 1.0 / t)
-    odds = (half + math.sqrt(half * half + 4.0 * EXPECTED * (1.0 - EXPECTED))) / (2.0 * (1.0 - EXPECTED))
+    odds = (half + math.sqrt(half * half + 4.0 * EXPECTED * (1.0 - EXPECTED))) / (
+        2.0 * (1.0 - EXPECTED)
+    )
     return ELO_SCALE * math.log(odds) / CLASS
 
 
@@ -269,7 +288,9 @@ def margin_slope(params: Any, timeline: Timeline) -> float:
     normal = NormalDist()
     if not 0.0 < probability < 1.0:
         return 0.0
-    return math.sqrt(0.5) * float(params.beta) / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
+    return (
+        math.sqrt(0.5) * float(params.beta) / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
+    )
 
 
 def logistic_margin(probability: float) -> float:
@@ -279,7 +300,9 @@ def logistic_margin(probability: float) -> float:
 
 def resolve_margin(params: Any, timeline: Timeline) -> float:
     """Draw margin in points, `auto` resolved. Raises ConfigError when it is impossible with these games."""
-    return resolve_logistic_margin(params, timeline, lambda probability: margin_for(probability, params.beta))
+    return resolve_logistic_margin(
+        params, timeline, lambda probability: margin_for(probability, params.beta)
+    )
 
 
 def resolve_logistic_margin(
@@ -289,13 +312,15 @@ def resolve_logistic_margin(
     share = draw_share(timeline)
     if params.draw_margin == 0.0 and share > 0.0:
         raise ConfigError(
-            "draw_margin is 0, but there are drawn games", hint="use draw_margin: auto, or a number above 0"
+            "draw_margin is 0, but there are drawn games",
+            hint="use draw_margin: auto, or a number above 0",
         )
     if params.draw_margin != "auto":
         return float(params.draw_margin)
     if params.draw_probability is None and share >= 1.0:
         raise ConfigError(
-            "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"
+            "all games are draws, so their share gives no draw margin",
+            hint="set model.draw_margin in points",
         )
     return margin_of(share if params.draw_probability is None else params.draw_probability)
 

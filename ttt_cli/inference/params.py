@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import AliasChoices, AliasGenerator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AliasChoices,
+    AliasGenerator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 
 from ttt_cli.config.margin_steps import StepSettings
 from ttt_cli.config.offsets import OffsetKey, OffsetSettings, offset_key
@@ -41,7 +48,9 @@ class Params(ConfigSection):
     """Parameters of a model, frozen; unknown keys are errors."""
 
     model_config = ConfigDict(
-        alias_generator=AliasGenerator(validation_alias=lambda key: AliasChoices(key, SYMBOLS.get(key, key)))
+        alias_generator=AliasGenerator(
+            validation_alias=lambda key: AliasChoices(key, SYMBOLS.get(key, key))
+        )
     )
 
     @property
@@ -92,7 +101,10 @@ class Params(ConfigSection):
         """Whether points per unit of any covariate are estimated by the evidence."""
         settings = self.covariate_settings.values()
         of_values = [
-            points for setting in settings if isinstance(setting, dict) for points in setting.values()
+            points
+            for setting in settings
+            if isinstance(setting, dict)
+            for points in setting.values()
         ]
         return ESTIMATE in (*settings, *of_values)
 
@@ -136,13 +148,14 @@ PriorSd = Annotated[float, Field(gt=0, description="sd of skill at the first app
 Beta = Annotated[float, Field(gt=0, description="sd of one performance around skill, points")]
 Tau = Annotated[
     float,
-    Field(ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"),
+    Field(
+        ge=0,
+        description="sd of the change of skill over one year, points; tau * sqrt(g) over g years",
+    ),
 ]
 CareerYears = Annotated[float, Field(ge=0.01, le=1000.0)]
 WhiteAdvantage = Annotated[float, Field(description="added to White's performance, points")]
-_ESTIMATED: Final = (
-    "points; estimate: the most probable with a weak prior; auto: estimate where one side is at home, else 0"
-)
+_ESTIMATED: Final = "points; estimate: the most probable with a weak prior; auto: estimate where one side is at home, else 0"
 DrawMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0)],
     Field(
@@ -188,7 +201,9 @@ class PlayParams(Params):
     growth_years: CareerYears = key(3.0, "years in which 63 % of the growth are done")
     decline: float = key(0.0, "fall of skill in a year of late careers, points", ge=0)
     decline_after: float = key(15.0, "years from the first period to the decline", ge=0)
-    early: float = key(0.0, "how much faster tau^2 is at first, times: 1 + early at the first period", ge=0)
+    early: float = key(
+        0.0, "how much faster tau^2 is at first, times: 1 + early at the first period", ge=0
+    )
     early_years: CareerYears = key(3.0, "years in which 63 % of the early haste are over")
     career_by: Literal["debut", "age"] = key(
         "debut",
@@ -248,19 +263,25 @@ class NewcomersMove(Params):
     """The mean skill of newcomers follows the year."""
 
     prior_mean_drift: float = key(
-        0.0, "sd of the change of newcomers' mean skill over one year, points; 0: the same in all years", ge=0
+        0.0,
+        "sd of the change of newcomers' mean skill over one year, points; 0: the same in all years",
+        ge=0,
     )
 
     @field_validator("prior_mean_drift")
     @classmethod
     def _grows(cls, drift: float, info: ValidationInfo) -> float:
         if drift and not info.data.get("growth", True):
-            raise ValueError("without growth newcomers' mean takes its place; give model.growth too, as 310")
+            raise ValueError(
+                "without growth newcomers' mean takes its place; give model.growth too, as 310"
+            )
         return drift
 
 
 MOST_ADVANTAGE: Final = 2_000.0  # Elo points: a queen is 1008
-MOST_MARGIN: Final = 4_000.0  # Elo points: at 2,520 one game in a million between equals is not drawn
+MOST_MARGIN: Final = (
+    4_000.0  # Elo points: at 2,520 one game in a million between equals is not drawn
+)
 LogisticMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
     Field(

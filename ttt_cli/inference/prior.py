@@ -73,14 +73,18 @@ class RandomWalk:
             mean=mean,
             sd=sd,
             before_mean=change + np.where(first, self.origin, mean[previous]),
-            before_sd=np.minimum(np.sqrt(variance + np.where(first, 0.0, sd[previous] ** 2)), self.ceiling),
+            before_sd=np.minimum(
+                np.sqrt(variance + np.where(first, 0.0, sd[previous] ** 2)), self.ceiling
+            ),
             drift=self._drift,
             ceiling=self.ceiling,
             curve=self.curve,
         )
 
 
-def prior_slopes(priors: Mapping[str, RandomWalk], by_mean: Array, by_variance: Array) -> dict[str, float]:
+def prior_slopes(
+    priors: Mapping[str, RandomWalk], by_mean: Array, by_variance: Array
+) -> dict[str, float]:
     """Gradient in the parameters of all priors, from the gradient in the steps of all variables."""
     gradient: dict[str, float] = {}
     parts = np.split(np.array([by_mean, by_variance]), len(priors), axis=1)
@@ -92,7 +96,9 @@ def prior_slopes(priors: Mapping[str, RandomWalk], by_mean: Array, by_variance: 
 def histories(priors: Mapping[str, RandomWalk], beliefs: Array) -> dict[str, Chain]:
     """Chains of mean (from the origin, which is added here), sd and covariance, (3, quantities, nodes), points."""
     chains = {}
-    for (name, prior), (mean, sd, covariance) in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True):
+    for (name, prior), (mean, sd, covariance) in zip(
+        priors.items(), beliefs.swapaxes(0, 1), strict=True
+    ):
         np.add(mean, prior.origin, out=mean)
         chains[name] = prior.history(mean, sd, covariance)
     return chains
@@ -144,7 +150,9 @@ class CareerWalk(RandomWalk):
         if self.curve is STEADY:
             return super().steps()
         remaining = self._career.after(self._years_of_career.before)
-        variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * remaining.clock(self._years))
+        variance = np.where(
+            self._previous < 0, self._sd**2, self._tau**2 * remaining.clock(self._years)
+        )
         if self.newcomers:
             variance[self.newcomers.first] = self.newcomers.prior_variance
         return remaining.change(self._years), variance
@@ -202,7 +210,9 @@ def career_years(timeline: Timeline, career_age: float | None) -> CareerYears:
     middle = year_of(timeline.node_period.astype(np.float64) + 0.5, timeline.period)
     since_age = middle - timeline.births[timeline.node_player] - career_age
     is_debut_with_birth = (timeline.previous < 0) & ~np.isnan(since_age)
-    typical_debut = float(np.median(since_age[is_debut_with_birth])) if is_debut_with_birth.any() else 0.0
+    typical_debut = (
+        float(np.median(since_age[is_debut_with_birth])) if is_debut_with_birth.any() else 0.0
+    )
     years = np.where(np.isnan(since_age), since_debut + max(typical_debut, 0.0), since_age)
     before = np.maximum(years - timeline.gap_years, 0.0)
     return CareerYears(np.maximum(years, 0.0), before, before + timeline.gap_years)
@@ -213,4 +223,6 @@ def years_since_debut(timeline: Timeline) -> Array:
     first = np.zeros(len(timeline.players), np.int64)
     debut = timeline.previous < 0
     first[timeline.node_player[debut]] = timeline.node_period[debut]
-    return np.asarray((timeline.node_period - first[timeline.node_player]) / STEPS_PER_YEAR[timeline.period])
+    return np.asarray(
+        (timeline.node_period - first[timeline.node_player]) / STEPS_PER_YEAR[timeline.period]
+    )

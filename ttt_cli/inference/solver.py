@@ -12,7 +12,9 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.support.arrays import Array
 
-OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
+OnSweep = Callable[
+    [int, float, float], None
+]  # sweep, largest change, estimated remaining error (points)
 NotesOf = Callable[[Callable[[Array], Array]], tuple[str, ...]]  # see `Given.notes`
 
 
@@ -45,7 +47,9 @@ FAINT = 1e-3  # of the tolerance: smaller moves depend on the residual of the jo
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
 LOOSER = 50.0  # times the tolerance, where only evidence or predictions count
-CIRCLES = 50  # plain sweeps, of which one must have changed less than all before them, by a hundredth
+CIRCLES = (
+    50  # plain sweeps, of which one must have changed less than all before them, by a hundredth
+)
 
 
 def rough_enough(solver: SolverConfig) -> SolverConfig:
@@ -141,7 +145,9 @@ class Stopping:
     def follow(self, result: Sweep) -> None:
         """Estimate the remaining error after a sweep, and choose the pace of the next one."""
         if self._sweeps:
-            self._rates.append(result.change / self._last_change if self._last_change > 0.0 else 0.0)
+            self._rates.append(
+                result.change / self._last_change if self._last_change > 0.0 else 0.0
+            )
         if result.change < FAINT * self._solver.tol:
             result = replace(result, ahead=0.0)
         self.remaining = self._remaining_error(result)

@@ -118,11 +118,15 @@ def find_sums(
     is_sum |= is_of_two
     if colours and np.any(is_sum & (timeline.sides == UNKNOWN)):
         raise colours_unknown("games between teams")
-    sides = _sides(timeline, _all_members(timeline, timeline.members, is_of_two), player_offsets, team)
+    sides = _sides(
+        timeline, _all_members(timeline, timeline.members, is_of_two), player_offsets, team
+    )
     periods = np.arange(len(timeline.game_start) - 1, dtype=np.int32)
     period = np.repeat(periods, np.diff(timeline.game_start))
     performances = _performances(timeline, sides, period)
-    first_performance = timeline.n_nodes + (len(player_offsets.variables.node) if player_offsets else 0)
+    first_performance = timeline.n_nodes + (
+        len(player_offsets.variables.node) if player_offsets else 0
+    )
     games = np.flatnonzero(is_sum)
     entries = _entries(games, sides, performances, first_performance)
     design = _design(timeline, games, sides, performances, terms)
@@ -150,7 +154,9 @@ def _all_members(timeline: Timeline, members: Members, is_of_two: Mask) -> Membe
     if not len(game):
         return joined
     order = np.argsort(2 * joined.game + joined.is_black, kind="stable")
-    return Members(joined.game[order], joined.is_black[order], joined.node[order], joined.share[order])
+    return Members(
+        joined.game[order], joined.is_black[order], joined.node[order], joined.share[order]
+    )
 
 
 class _Sides(NamedTuple):
@@ -228,7 +234,9 @@ def _performances(timeline: Timeline, sides: _Sides, period: Ids) -> _Performanc
     if timeline.race is None:
         return _Performances(of_side, np.empty(0, np.int64), np.zeros(periods + 1, np.int64))
     in_race = np.flatnonzero(np.repeat(timeline.race > 0, 2))
-    race_and_node = timeline.race[in_race // 2] * np.int64(timeline.n_nodes) + sides.first_node[in_race]
+    race_and_node = (
+        timeline.race[in_race // 2] * np.int64(timeline.n_nodes) + sides.first_node[in_race]
+    )
     _, first, number = np.unique(race_and_node, return_index=True, return_inverse=True)
     side = in_race[first]
     order = order_by_period(period[side // 2])
@@ -247,7 +255,9 @@ class _Entries(NamedTuple):
     coefficient: Array
 
 
-def _entries(games: Places, sides: _Sides, performances: _Performances, first_performance: int) -> _Entries:
+def _entries(
+    games: Places, sides: _Sides, performances: _Performances, first_performance: int
+) -> _Entries:
     """The entries of all links, by link.
 
     Those of a game are the terms of White minus those of Black, in an order of finish the performances of both. A link
@@ -290,7 +300,11 @@ def _performance_entries(performance: NDArray[np.integer], link: Places, sign: f
 
 
 def _design(
-    timeline: Timeline, games: Places, sides: _Sides, performances: _Performances, terms: tuple[str, ...]
+    timeline: Timeline,
+    games: Places,
+    sides: _Sides,
+    performances: _Performances,
+    terms: tuple[str, ...],
 ) -> LinkDesign:
     """The numbers of all links, in the order of `_Entries`."""
     white = 2 * games
@@ -311,11 +325,15 @@ def _design(
     )
 
 
-def _rows(entries: _Entries, design: LinkDesign, weight: Array, period: Ids, periods: int) -> LinkRows:
+def _rows(
+    entries: _Entries, design: LinkDesign, weight: Array, period: Ids, periods: int
+) -> LinkRows:
     """The links by period, their numbers in the units of the design; `period`: of each link."""
     rows = LinkRows(
         start=np.empty(0, np.int64),
-        row=np.append(0, np.cumsum(np.bincount(entries.link, minlength=len(weight)))).astype(np.int64),
+        row=np.append(0, np.cumsum(np.bincount(entries.link, minlength=len(weight)))).astype(
+            np.int64
+        ),
         variable=entries.variable.astype(np.int32),
         coefficient=entries.coefficient,
         offset=np.zeros(len(weight)),

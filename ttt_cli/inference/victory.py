@@ -23,7 +23,9 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
-LEAST_SHARE: Final = 0.1  # of the wins with a margin: those below, between and above estimated thresholds
+LEAST_SHARE: Final = (
+    0.1  # of the wins with a margin: those below, between and above estimated thresholds
+)
 PRIOR_MEAN: Final = 0.5  # of a step, in performances' sd
 LEAST: Final = 1e-3  # of a step where it is estimated, in the same
 MOST: Final = 10.0
@@ -147,7 +149,9 @@ class IntervalSlopes(NamedTuple):
     steps: tuple[float, ...]
 
 
-def interval_slopes(interval: Intervals, steps: int, by_margin: Array, by_offset: Array) -> IntervalSlopes:
+def interval_slopes(
+    interval: Intervals, steps: int, by_margin: Array, by_offset: Array
+) -> IntervalSlopes:
     """The slopes from those of kernels in each game's draw margin and in what is added to the first player's strength.
 
     An end that rises takes the centres of all intervals above it along, and widens or narrows those that it bounds.

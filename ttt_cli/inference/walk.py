@@ -50,7 +50,9 @@ def smooth_walk(variances: Array, information: Array, weighted: Array) -> Smooth
     return SmoothedWalk(
         mean,
         variance,
-        _step_squares(mean, variances, before.precision + information, information + after.precision),
+        _step_squares(
+            mean, variances, before.precision + information, information + after.precision
+        ),
         log_determinant_ratio=float(np.log1p(information / before.precision).sum()),
     )
 

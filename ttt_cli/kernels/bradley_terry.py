@@ -44,7 +44,9 @@ def compare(
         # Probabilities of the opposite results.
         up = logistic(margin - difference)
         down = logistic(margin + difference)
-        value += won[g] * log_logistic(difference - margin) + lost[g] * log_logistic(-difference - margin)
+        value += won[g] * log_logistic(difference - margin) + lost[g] * log_logistic(
+            -difference - margin
+        )
         score = won[g] * up - lost[g] * down
         gradient[i] += score
         gradient[j] -= score

@@ -177,7 +177,12 @@ def _interrupts_heard() -> Iterator[None]:
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_SCALARS: Final = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
+_SCALARS: Final = {
+    int: types.int64,
+    float: types.float64,
+    bool: types.boolean,
+    type(None): types.void,
+}
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",

@@ -202,7 +202,8 @@ def _steeper(difference: float, margin: float, normal: bool) -> float:
             worse = expected_score(-abs(difference), True)
         half = 0.5 * (1.0 - 2.0 * worse) * (1.0 + t * t)
         x = math.log(
-            (half + math.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)
+            (half + math.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse)))
+            / (2.0 * t * worse)
         )
     return math.copysign(x * SCALE, difference)
 
@@ -216,12 +217,16 @@ def _log_outcome(difference: float, margin: float, outcome: int, normal: bool) -
         return log_logistic((-difference - margin) / SCALE)
     certainty = math.log(-math.expm1(-2.0 * margin / SCALE))
     return (
-        certainty + log_logistic((margin - difference) / SCALE) + log_logistic((margin + difference) / SCALE)
+        certainty
+        + log_logistic((margin - difference) / SCALE)
+        + log_logistic((margin + difference) / SCALE)
     )
 
 
 @inner
-def log_outcome(difference: float, either: float, margin: float, outcome: int, normal: bool) -> float:
+def log_outcome(
+    difference: float, either: float, margin: float, outcome: int, normal: bool
+) -> float:
     """Log probability of an outcome; `either` belongs to one of the two."""
     log_p = _log_outcome(difference + either, margin, outcome, normal)
     if either == 0.0:
@@ -271,7 +276,9 @@ def by_game(
                 difference = current[i] - current[j] + offset[g]
                 step_i = _step(factors, played[i], peak[i])
                 step_j = _step(factors, played[j], peak[j])
-                more = sum_of_residuals(difference, step_i + step_j, share, either[g], score, normal)
+                more = sum_of_residuals(
+                    difference, step_i + step_j, share, either[g], score, normal
+                )
                 middle = difference if share <= 1.0 else difference + 0.5 * more * (step_i + step_j)
                 for k in range(3):
                     if scored and results[k] > 0.0:
@@ -340,7 +347,12 @@ def _absorb(mean, variance, certainty, score, share):
 
 @kernel
 def filter_games(
-    periods: PeriodRange, steps: Steps, games: GameRows, noise: float, margin: float, beliefs: Beliefs
+    periods: PeriodRange,
+    steps: Steps,
+    games: GameRows,
+    noise: float,
+    margin: float,
+    beliefs: Beliefs,
 ) -> float:
     """Fill `beliefs` with marginals after the games of each node's period; means from the prior's origin.
 
@@ -377,7 +389,9 @@ def filter_games(
                     part = share * (weight[row] / total)
                     result = outcome[row] + (0 if either[g] == 0.0 else UNKNOWN)
                     v, w = game_moments(t, either[g] * scale, margin * scale, result)
-                    predicted += part * game_log_normaliser(t, either[g] * scale, margin * scale, result)
+                    predicted += part * game_log_normaliser(
+                        t, either[g] * scale, margin * scale, result
+                    )
                     kept_i = 1.0 - variance[i] * w * scale * scale
                     kept_j = 1.0 - variance[j] * w * scale * scale
                     certainty_i += part * w * scale * scale / kept_i

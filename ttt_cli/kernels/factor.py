@@ -241,7 +241,12 @@ def stacked(above: Index, below: Places, square_start: Places) -> None:
 def _shape(tree, s):
     """(columns, rows below, start of the panel, start of the rows) of a supernode."""
     begin = tree.row_start[s]
-    return np.int64(tree.first[s + 1] - tree.first[s]), tree.row_start[s + 1] - begin, tree.panel[s], begin
+    return (
+        np.int64(tree.first[s + 1] - tree.first[s]),
+        tree.row_start[s + 1] - begin,
+        tree.panel[s],
+        begin,
+    )
 
 
 @inner
@@ -312,9 +317,23 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
             square = pointer(front, 0)
             call(
                 blas.trsm,
-                (RIGHT, LOWER, TURNED, FULL, below, width, 1.0, diagonal_block, rows, lower_block, rows),
+                (
+                    RIGHT,
+                    LOWER,
+                    TURNED,
+                    FULL,
+                    below,
+                    width,
+                    1.0,
+                    diagonal_block,
+                    rows,
+                    lower_block,
+                    rows,
+                ),
             )
-            call(blas.syrk, (LOWER, PLAIN, below, width, -1.0, lower_block, rows, 1.0, square, below))
+            call(
+                blas.syrk, (LOWER, PLAIN, below, width, -1.0, lower_block, rows, 1.0, square, below)
+            )
             for a in range(below):
                 _copy(below - a, front, a * below + a, stack, top)
                 top += below - a
@@ -337,7 +356,19 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
         x_block = pointer(x, tree.first[turn] * columns)
         call(
             blas.trsm,
-            (RIGHT, LOWER, TURNED, FULL, columns, width, 1.0, pointer(panels, at), rows, x_block, columns),
+            (
+                RIGHT,
+                LOWER,
+                TURNED,
+                FULL,
+                columns,
+                width,
+                1.0,
+                pointer(panels, at),
+                rows,
+                x_block,
+                columns,
+            ),
         )
         if below:
             call(
@@ -368,7 +399,19 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
             )  # fmt: skip
         call(
             blas.trsm,
-            (RIGHT, LOWER, PLAIN, FULL, columns, width, 1.0, pointer(panels, at), rows, x_block, columns),
+            (
+                RIGHT,
+                LOWER,
+                PLAIN,
+                FULL,
+                columns,
+                width,
+                1.0,
+                pointer(panels, at),
+                rows,
+                x_block,
+                columns,
+            ),
         )
 
 
@@ -404,7 +447,19 @@ def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector,
                 _copy(below, panels, at + j * rows + width, y, j * below)
             call(
                 blas.trsm,
-                (RIGHT, LOWER, PLAIN, FULL, below, width, 1.0, diagonal_block, rows, pointer(y, 0), below),
+                (
+                    RIGHT,
+                    LOWER,
+                    PLAIN,
+                    FULL,
+                    below,
+                    width,
+                    1.0,
+                    diagonal_block,
+                    rows,
+                    pointer(y, 0),
+                    below,
+                ),
             )
             call(
                 blas.symm,

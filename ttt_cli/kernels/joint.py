@@ -170,7 +170,13 @@ def _divided(cavity, times, site):
     new_22 = (both * m11 - shared * m12) / det
     mean_1 = (m22 * r1 - m21 * r2) / det
     mean_sum = (m11 * r2 - m12 * r1) / det
-    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, (mean_1, mean_sum - mean_1, new_11, new_12, new_22)
+    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, (
+        mean_1,
+        mean_sum - mean_1,
+        new_11,
+        new_12,
+        new_22,
+    )
 
 
 @kernel

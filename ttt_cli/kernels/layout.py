@@ -4,7 +4,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import FixedCodes, FixedIndex, FixedPlaces, FixedVector, Index, Places, Vector
+from ttt_cli.kernels.arrays import (
+    FixedCodes,
+    FixedIndex,
+    FixedPlaces,
+    FixedVector,
+    Index,
+    Places,
+    Vector,
+)
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Pairings
 
@@ -49,7 +57,11 @@ def find_nodes(
 
 @kernel
 def sort_nodes(
-    node_start: Places, unsorted_player: Index, positions: Index, periods_by_player: Index, node_player: Index
+    node_start: Places,
+    unsorted_player: Index,
+    positions: Index,
+    periods_by_player: Index,
+    node_player: Index,
 ) -> None:
     """Sort the players of nodes inside periods into `node_player`, from `unsorted_player` (`find_nodes`).
 

@@ -268,7 +268,9 @@ def game_moments(t: float, advantage: float, margin: float, outcome: int) -> tup
     log_1 = outcome_log_normaliser(t + advantage, margin, result)
     share_1 = first_share(log_1, outcome_log_normaliser(t - advantage, margin, result))
     share_2 = 1.0 - share_1
-    return share_1 * v1 + share_2 * v2, share_1 * w1 + share_2 * w2 - share_1 * share_2 * (v1 - v2) ** 2
+    return share_1 * v1 + share_2 * v2, share_1 * w1 + share_2 * w2 - share_1 * share_2 * (
+        v1 - v2
+    ) ** 2
 
 
 @inner

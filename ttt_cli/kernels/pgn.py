@@ -310,7 +310,9 @@ def _section_at(data, bracket, start, decided, end):
     if bracket - start > MOVES_LIMIT:
         return SLOW_PATH
     for i in range(decided, bracket):
-        if data[i] == _NEWLINE and data[i + 1] == _ONE and data[i + 2] == _DOT:  # move 1 of another game
+        if (
+            data[i] == _NEWLINE and data[i + 1] == _ONE and data[i + 2] == _DOT
+        ):  # move 1 of another game
             return SLOW_PATH
     i = bracket - 1
     while i >= start and (data[i] == _BLANK or data[i] == _TAB):
@@ -354,7 +356,12 @@ def _result_at(data, i, gap):
         start = i - 1
         stop = i + 2
         code = _HALF
-        if data[i + 2] == _MINUS and data[i + 3] == _ONE and data[i + 4] == _SLASH and data[i + 5] == _TWO:
+        if (
+            data[i + 2] == _MINUS
+            and data[i + 3] == _ONE
+            and data[i + 4] == _SLASH
+            and data[i + 5] == _TWO
+        ):
             stop = i + 6
             code = _DRAW
     elif character == _MINUS and data[i - 1] == _ONE and data[i + 1] == _ZERO:
@@ -461,7 +468,13 @@ def read_moves(data, marks, start, end, letters):
         if character == _OPEN:
             status = _section_at(data, i, start, decided, end)
             if status != _NO_SECTION:
-                return status, i, count_marked(marks, start, i, NEWLINE), result, _hash(letters, count)
+                return (
+                    status,
+                    i,
+                    count_marked(marks, start, i, NEWLINE),
+                    result,
+                    _hash(letters, count),
+                )
             gap = i + 1
         elif character == _SEMICOLON or (character == _PERCENT and data[i - 1] == _NEWLINE):
             i = next_marked(marks, i, end, NEWLINE)
@@ -553,7 +566,9 @@ def scan_games(
         count = state[STRINGS]
         if row == len(lines):
             return ROWS_FULL
-        if count + COLUMNS >= len(starts) or starts[count] + stop - state[POSITION] > len(characters):
+        if count + COLUMNS >= len(starts) or starts[count] + stop - state[POSITION] > len(
+            characters
+        ):
             return STRINGS_FULL
         lines[row] = state[LINE]
         moves[row] = code
@@ -563,7 +578,9 @@ def scan_games(
         start = spans[RESULT, 0]
         first = _RESULT_STARTS[result]
         last = _RESULT_STARTS[result + 1]
-        agrees = start >= 0 and same_bytes(data, start, spans[RESULT, 1], _RESULT_BYTES, first, last)
+        agrees = start >= 0 and same_bytes(
+            data, start, spans[RESULT, 1], _RESULT_BYTES, first, last
+        )
         if result > 0 and not agrees:
             unsettled[state[UNSETTLED], 0] = row
             unsettled[state[UNSETTLED], 1] = result if start >= 0 else result + NO_TAG

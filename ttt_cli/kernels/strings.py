@@ -129,7 +129,9 @@ def number_strings(
         for k in range(first, last):
             if numbers[k] < 0:
                 code = hashes[k - first]
-                numbers[k] = number_of(data, bounds[k], bounds[k + 1], code, count, slots, starts, characters)
+                numbers[k] = number_of(
+                    data, bounds[k], bounds[k + 1], code, count, slots, starts, characters
+                )
                 count += numbers[k] == count
     return count
 

@@ -42,7 +42,9 @@ def every_kernel() -> tuple[Chain, ...]:
     return tuple({name: kernels_of[name]} for name in largest_first if kernels_of[name])
 
 
-def warm(chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None, least: int = 1) -> int:
+def warm(
+    chains: Sequence[Chain], progress: Progress, *, jobs: int | None = None, least: int = 1
+) -> int:
     """Compile the missing ones of some kernels, if there are at least `least`; returns their number."""
     missing = []
     count = 0

@@ -83,20 +83,26 @@ def cluster_client(where: str) -> Iterator[Client]:
     try:
         check_address(where)
     except ValueError as error:
-        raise ConfigError(str(error), hint="--cluster, solver.cluster or $TTT_CLUSTER says where") from error
+        raise ConfigError(
+            str(error), hint="--cluster, solver.cluster or $TTT_CLUSTER says where"
+        ) from error
     workers = local_workers(where)
     if not workers:
         import_dask()
     with local_scheduler(workers) if workers else nullcontext(where) as address, _quiet():
         from distributed import Client, Security
 
-        if where.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+        if where.startswith("tls://") and not Security().get_connection_args("client").get(
+            "ssl_context"
+        ):
             raise SetupError(
                 f"{where} asks for certificates",
                 hint="distributed.comm.tls in Dask's config names them (docs/cluster.md)",
             )
         if where.endswith(".json") and not Path(where).is_file():
-            raise SetupError(f"there is no {where}", hint="dask scheduler --scheduler-file writes it")
+            raise SetupError(
+                f"there is no {where}", hint="dask scheduler --scheduler-file writes it"
+            )
         at = {"scheduler_file" if where.endswith(".json") else "address": address}
         try:
             with warnings.catch_warnings():
@@ -114,7 +120,9 @@ def cluster_client(where: str) -> Iterator[Client]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Silence Dask's logging in this process; failures are raised as errors."""
-    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]
+    names = [
+        name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"
+    ]
     levels = {name: logging.getLogger(name).level for name in names}
     try:
         for name in names:
@@ -126,9 +134,7 @@ def _quiet() -> Iterator[None]:
 
 
 HERE: Final = "127.0.0.1"
-_SCHEDULER_PROGRAM: Final = (
-    "import sys; sys.path[:] = {}; from ttt_cli.parallel.cluster import serve_cluster; serve_cluster({})"
-)
+_SCHEDULER_PROGRAM: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.cluster import serve_cluster; serve_cluster({})"
 _SETTINGS: Final = {
     "DASK_LOGGING__DISTRIBUTED": "critical",
     # Dask looks at every thread a hundred times a second, at every loop fifty times and at the system twice
@@ -138,7 +144,10 @@ _SETTINGS: Final = {
     **BESIDE_OTHERS,
 }
 _PROCESSES: Final[Any] = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-_IMPORTED: Final = "distributed", "numba"  # before workers are forked, which then share the memory of these
+_IMPORTED: Final = (
+    "distributed",
+    "numba",
+)  # before workers are forked, which then share the memory of these
 
 
 @contextmanager
@@ -161,7 +170,9 @@ def local_scheduler(workers: int) -> Iterator[str]:
             import_dask()
             if not (address := process.stdout.readline().decode().strip()):
                 errors.seek(0)
-                *_, last = errors.read().decode(errors="replace").splitlines() or ["it says nothing"]
+                *_, last = errors.read().decode(errors="replace").splitlines() or [
+                    "it says nothing"
+                ]
                 raise SetupError("the local cluster did not start", hint=last)
             yield address
         finally:
@@ -174,7 +185,8 @@ def import_dask() -> None:
         import_module("distributed")
     except ImportError as error:
         raise SetupError(
-            "a cluster needs Dask, which is not installed", hint="pip install 'ttt-ratings[cluster]'"
+            "a cluster needs Dask, which is not installed",
+            hint="pip install 'ttt-ratings[cluster]'",
         ) from error
 
 
@@ -230,7 +242,9 @@ def _keep_workers(count: int, scheduler: BaseProcess, address: str) -> None:
     while not {parent_gone, scheduler.sentinel}.intersection(ready):
         working = [process for process in working if process.is_alive()]
         working += [_begun(_work, address) for _ in range(count - len(working))]
-        ready = connection.wait([parent_gone, scheduler.sentinel, *(process.sentinel for process in working)])
+        ready = connection.wait(
+            [parent_gone, scheduler.sentinel, *(process.sentinel for process in working)]
+        )
     for process in working:  # at once, whatever they do
         process.kill()
         process.join()
@@ -359,13 +373,19 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
             client.subscribe_topic(key, lambda event, key=key: messages.put((key, event[1])))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it is large: it holds the games
-            content = client.submit(bytes, pickle.dumps(worker, pickle.HIGHEST_PROTOCOL), pure=False)
+            content = client.submit(
+                bytes, pickle.dumps(worker, pickle.HIGHEST_PROTOCOL), pure=False
+            )
         _await_worker(client)
         with suppress(ValueError):  # the worker has gone
             # Dask would leave all chains to the one worker that has it
             client.replicate(content, n=len(keys))
-        orders = [pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in unfinished.values()]
-        futures = client.map(run_chain, orders, key=keys, pure=False, content=content, version=VERSION)
+        orders = [
+            pickle.dumps(chain.items, pickle.HIGHEST_PROTOCOL) for chain in unfinished.values()
+        ]
+        futures = client.map(
+            run_chain, orders, key=keys, pure=False, content=content, version=VERSION
+        )
         tasks.update(zip(keys, futures, strict=True))
         for key in keys:
             follow(key)
@@ -413,7 +433,9 @@ def _delivery(chain: _Chain, message: bytes | None, task: Future[bytes]) -> _Del
         if chain.deaths <= DEATHS:
             return None
         sentence = "several workers of the cluster ended on the same task"
-        return _DeliveredStep(chain.done, WorkerLost(sentence, hint="perhaps they ran out of memory"))
+        return _DeliveredStep(
+            chain.done, WorkerLost(sentence, hint="perhaps they ran out of memory")
+        )
     except (OSError, CancelledError):
         raise
     except Exception as error:
@@ -423,7 +445,9 @@ def _delivery(chain: _Chain, message: bytes | None, task: Future[bytes]) -> _Del
         ) from error
 
 
-def _next(client: Client, messages: SimpleQueue[tuple[str, bytes | None]]) -> tuple[str, bytes | None]:
+def _next(
+    client: Client, messages: SimpleQueue[tuple[str, bytes | None]]
+) -> tuple[str, bytes | None]:
     """The next message. Raises OSError when the scheduler is lost."""
     while client.status == "running":  # else asking it would wait for another connection
         try:

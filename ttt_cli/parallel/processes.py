@@ -25,10 +25,10 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
-_WORKER_PROGRAM: Final = (
-    "import sys; sys.path[:] = {}; from ttt_cli.parallel.processes import serve_orders; serve_orders()"
+_WORKER_PROGRAM: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.processes import serve_orders; serve_orders()"
+BESIDE_OTHERS: Final = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
 )
-BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
 
 
@@ -132,7 +132,9 @@ def run_chains(
             else:
                 error: Exception = outcome
                 if isinstance(outcome, WorkerLost) and not callable(jobs):
-                    error = WorkerLost(outcome.message, hint=f"{outcome.hint} --jobs 1 needs the least")
+                    error = WorkerLost(
+                        outcome.message, hint=f"{outcome.hint} --jobs 1 needs the least"
+                    )
                 if on_lost is None:
                     raise error
                 on_lost(item, error)
@@ -160,7 +162,9 @@ class _Delivery(NamedTuple):
     ends_chain: bool
 
 
-def work_in_processes(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Outcomes:
+def work_in_processes(
+    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int
+) -> Outcomes:
     """Run chains in other processes: yield reports of each item, then its result or the error of its chain."""
     # Pickled here, an error reaches the caller. `order` pickles these bytes again: so the thread of a worker process
     # that receives them knows where they end, and leaves them to be loaded by the thread that works.

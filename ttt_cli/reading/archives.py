@@ -80,7 +80,11 @@ class _BoundedTarInfo(tarfile.TarInfo):
 
     def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
         plain = (*tarfile.REGULAR_TYPES, tarfile.DIRTYPE, tarfile.LNKTYPE, tarfile.SYMTYPE)
-        if self.size > _LONG_NAME and self.type in tarfile.SUPPORTED_TYPES and self.type not in plain:
+        if (
+            self.size > _LONG_NAME
+            and self.type in tarfile.SUPPORTED_TYPES
+            and self.type not in plain
+        ):
             raise tarfile.ReadError(f"a name of {self.size:,} bytes")
         return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
 
@@ -115,7 +119,9 @@ def _members_of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
                 with packed.open(entry) as handle:
                     yield _member(archive.name, entry.filename, unpacked(handle))
     except RuntimeError as error:  # a password is needed, an unknown method
-        raise DataError(f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first") from error
+        raise DataError(
+            f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first"
+        ) from error
     if archive.size and archive.size > position:
         bar.advance(archive.size - position, note)
 

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import Codes, Strings, narrow, narrowest, spread
-from ttt_cli.reading.reports import BAD_ROW, DROPPED, FURTHER_NOTES, KEPT, REJECT_CODE, RecordPositions
+from ttt_cli.reading.reports import (
+    BAD_ROW,
+    DROPPED,
+    FURTHER_NOTES,
+    KEPT,
+    REJECT_CODE,
+    RecordPositions,
+)
 from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import DataError
 
@@ -19,7 +26,9 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 Ids = NDArray[np.int32]
-_Coded = tuple[Codes, Codes | list[Any]]  # codes, and their values or the numbers of these among the strings
+_Coded = tuple[
+    Codes, Codes | list[Any]
+]  # codes, and their values or the numbers of these among the strings
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
 DATES = "dates"
@@ -27,7 +36,12 @@ WHITES = "whites"
 BLACKS = "blacks"
 RESULTS = "results"
 WEIGHTS = "weights"
-USUAL: Final[Mapping[str, tuple[int, ...]]] = {DATES: (0,), WHITES: (1,), BLACKS: (2,), RESULTS: (3,)}
+USUAL: Final[Mapping[str, tuple[int, ...]]] = {
+    DATES: (0,),
+    WHITES: (1,),
+    BLACKS: (2,),
+    RESULTS: (3,),
+}
 MOST_NOTES: Final = 100_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records processed at a time
 _MOST_PAIRS: Final = 1 << 24  # of two columns that are counted without sorting
@@ -110,7 +124,10 @@ def text_table(
         value_parts = list(zip(*rows, strict=True)) or [()]
         fields[name] = tuple(range(len(parts), len(parts) + len(value_parts)))
         parts += value_parts
-    codes = [strings.numbers_of([text.encode("utf-8", "surrogateescape") for text in part]) for part in parts]
+    codes = [
+        strings.numbers_of([text.encode("utf-8", "surrogateescape") for text in part])
+        for part in parts
+    ]
     batch = Batch(lines, np.array(codes), rejects, moves=moves)
     return Table(Layout(fields, **layout), strings, iter([batch]))
 
@@ -123,10 +140,14 @@ class TextRecords:
         self._records: list[dict[str, str]] = []
         self._rejects: list[Note] = []
 
-    def add(self, line: int, *, date: str, white: str, black: str, result: str, **columns: str) -> None:
+    def add(
+        self, line: int, *, date: str, white: str, black: str, result: str, **columns: str
+    ) -> None:
         """Add the record in a line; further `columns`, such as `event`, are empty in records without them."""
         self._lines.append(line)
-        self._records.append({DATES: date, WHITES: white, BLACKS: black, RESULTS: result, **columns})
+        self._records.append(
+            {DATES: date, WHITES: white, BLACKS: black, RESULTS: result, **columns}
+        )
 
     def reject(self, line: int, text: str) -> None:
         """Report a line that is no record; it is counted as a bad row."""
@@ -163,12 +184,17 @@ class FileRecords:
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
-        self.rejected: list[tuple[int, int]] = []  # line and reject code of all that could not be split
+        self.rejected: list[
+            tuple[int, int]
+        ] = []  # line and reject code of all that could not be split
         parts = self._read_parts(table)
-        self.lines = _joined_parts(parts.lines)  # the position of each record (see `reports.RecordPositions`)
+        self.lines = _joined_parts(
+            parts.lines
+        )  # the position of each record (see `reports.RecordPositions`)
         self.moves = _joined_parts(parts.moves) if parts.moves else None
         fields = {
-            index: _joined_parts(codes) for index, codes in zip(table.layout.used, parts.codes, strict=True)
+            index: _joined_parts(codes)
+            for index, codes in zip(table.layout.used, parts.codes, strict=True)
         }
         for number, text in enumerate(table.layout.constants):
             code = np.int32(table.strings.number(text.encode()))
@@ -192,7 +218,9 @@ class FileRecords:
                 if batch.moves is not None and not parts.moves:
                     parts.moves.append(np.zeros(self._count, np.int64))
                 if parts.moves or batch.moves is not None:
-                    parts.moves.append(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
+                    parts.moves.append(
+                        np.zeros(count, np.int64) if batch.moves is None else batch.moves
+                    )
                 self._count += count
         except DamagedInputError as error:
             message = f"{error.message}; {self.rows:,} records came before that"
@@ -245,7 +273,9 @@ def _joined_parts(parts: list[Codes]) -> Codes:
         return np.zeros(0, np.uint8)
     if len(parts) == 1:
         return parts.pop()
-    joined = np.empty(sum(len(part) for part in parts), np.result_type(*{part.dtype for part in parts}))
+    joined = np.empty(
+        sum(len(part) for part in parts), np.result_type(*{part.dtype for part in parts})
+    )
     stop = len(joined)
     while parts:
         part = parts.pop()
@@ -287,7 +317,9 @@ def _with_shared_values(first: _Coded, second: _Coded) -> tuple[_Coded, _Coded]:
 
 def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:
     """Codes of numbers below `size`, and the distinct numbers in the order of occurrence, alike for all columns."""
-    if len(columns) == 1 and len(columns[0]) and not columns[0].any():  # empty throughout, as most tags are
+    if (
+        len(columns) == 1 and len(columns[0]) and not columns[0].any()
+    ):  # empty throughout, as most tags are
         return [(np.broadcast_to(np.uint8(0), len(columns[0])), np.zeros(1, np.uint8))]
     first_row = np.full(size, -1, np.int64)  # of each number, counted through all columns
     after = sum(len(codes) for codes in columns)

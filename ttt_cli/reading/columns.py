@@ -90,14 +90,18 @@ class Strings:
             characters = np.frombuffer(b"".join(strings), np.uint8)
         else:
             _, bounds, data = strings.buffers()  # to_numpy() would load pandas; nulls are empty
-            starts = np.frombuffer(bounds, np.int32, len(strings) + 1) if bounds else np.zeros(1, np.int32)
+            starts = (
+                np.frombuffer(bounds, np.int32, len(strings) + 1)
+                if bounds
+                else np.zeros(1, np.int32)
+            )
             starts = starts.astype(np.int64)
             characters = np.frombuffer(data or b"", np.uint8)
         numbers = np.empty(len(starts) - 1, np.int32)
         needed = int(starts[-1] - starts[0])
-        while self.size + len(numbers) >= len(self._starts) or self._starts[self.size] + needed > len(
-            self._characters
-        ):
+        while self.size + len(numbers) >= len(self._starts) or self._starts[
+            self.size
+        ] + needed > len(self._characters):
             self.grow()
         self.size = int(number_strings(characters, starts, numbers, self.size, *self.arrays))
         return numbers

@@ -21,7 +21,9 @@ class CovariateFields(NamedTuple, Generic[Value]):
 
 def covariate_fields(name: str) -> CovariateFields[str]:
     """Our names of the columns of a covariate; a file has the first or both others."""
-    return CovariateFields(f"covariate {name}", f"covariate {name} of white", f"covariate {name} of black")
+    return CovariateFields(
+        f"covariate {name}", f"covariate {name} of white", f"covariate {name} of black"
+    )
 
 
 class SidedNames(NamedTuple):

@@ -31,7 +31,13 @@ _DIAGONAL: Final = frozenset({"", "*", "x", "X", "■", "#", "-", "–", "—", 
 _SIGNS: Final = frozenset("*xX■½=")  # some of which a row of a player has
 _DRAW: Final = "½"
 _DRAWN_CELLS: Final = frozenset({"0.5", ".5", "0,5", ",5", "1/2"})
-_ANSWERS: Final = {"1": "0", "0": "1", _DRAW: _DRAW, "+": "-", "-": "+"}  # what the other player has
+_ANSWERS: Final = {
+    "1": "0",
+    "0": "1",
+    _DRAW: _DRAW,
+    "+": "-",
+    "-": "+",
+}  # what the other player has
 _POINTS: Final = {"1": 1.0, "0": 0.0, _DRAW: 0.5, "+": 1.0, "-": 0.0}
 _NUMBER: Final = re.compile(r"(\d*)(?:([.,]5)|([.,]0)|(½|\s?1/2))?")
 _PLACE: Final = re.compile(r"\d+\.?")
@@ -61,7 +67,8 @@ class _Crosstable:
         """An error in a cell, which names both players."""
         where = f"{self.name}:{row.line}"
         return DataError(
-            f"{row.name} against {self.rows[column].name} (column {column + 1}): {message}", where=where
+            f"{row.name} against {self.rows[column].name} (column {column + 1}): {message}",
+            where=where,
         )
 
 
@@ -133,7 +140,9 @@ def _fields(lines: Sequence[str]) -> list[list[str]]:
         first = next(csv.reader(lines[:1], delimiter=delimiter))
         n_players = len(lines) - _is_head([cell.strip() for cell in first])
         if len(first) > n_players:
-            return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+            return [
+                [cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)
+            ]
     return _fields_between_blanks([line.split() for line in lines])
 
 
@@ -182,7 +191,9 @@ def _rows_without_head(
                 where=f"{name}:{line}",
             )
         total = cells[-1] if width == count + 2 else ""
-        rows.append(_row(line, cells[skipped], cells[skipped + 1 : skipped + 1 + count], total, name))
+        rows.append(
+            _row(line, cells[skipped], cells[skipped + 1 : skipped + 1 + count], total, name)
+        )
     return rows
 
 
@@ -193,7 +204,9 @@ def _rows_below_head(
     count = len(lines)
     name_column = next(column for column, label in enumerate(head) if label in _NAMES)
     numbers = [str(number) for number in range(1, count + 1)]
-    starts = [column for column in range(len(head)) if list(head[column : column + count]) == numbers]
+    starts = [
+        column for column in range(len(head)) if list(head[column : column + count]) == numbers
+    ]
     first = starts[0] if starts else name_column + 1
     totals = [column for column in range(first + count, len(head)) if head[column] in _TOTALS]
     rows = []
@@ -222,7 +235,9 @@ def _symbols(table: _Crosstable, row: int, column: int) -> tuple[str, ...]:
         return ()
     if text in _DRAWN_CELLS:
         return (_DRAW,)
-    symbols = text.replace("1/2", _DRAW).replace("=", _DRAW).replace("–", "-").replace("—", "-").split()
+    symbols = (
+        text.replace("1/2", _DRAW).replace("=", _DRAW).replace("–", "-").replace("—", "-").split()
+    )
     results = tuple("".join(symbols))
     for symbol in results:
         if symbol not in _ANSWERS:
@@ -240,12 +255,15 @@ def _check_totals(table: _Crosstable) -> None:
                 raise DataError(f"{row.name} has no total", where=f"{table.name}:{row.line}")
             continue
         points = sum(
-            _POINTS[symbol] for column in range(len(row.cells)) for symbol in _symbols(table, index, column)
+            _POINTS[symbol]
+            for column in range(len(row.cells))
+            for symbol in _symbols(table, index, column)
         )
         total = _total(row.total)
         if total is None:
             raise DataError(
-                f"the total of {row.name} is no number: {row.total!r}", where=f"{table.name}:{row.line}"
+                f"the total of {row.name} is no number: {row.total!r}",
+                where=f"{table.name}:{row.line}",
             )
         if total != points:
             raise DataError(
@@ -267,7 +285,9 @@ def _total(text: str) -> float | None:
 
 def _add_games(records: TextRecords, table: _Crosstable) -> None:
     """Add the games of all pairs. Raises DataError where the cells of a pair do not agree."""
-    headers = {key: table.headers[key] for key in ("event", "site", "round") if table.headers.get(key)}
+    headers = {
+        key: table.headers[key] for key in ("event", "site", "round") if table.headers.get(key)
+    }
     count = len(table.rows)
     for row in range(count):
         _symbols(table, row, row)
@@ -288,7 +308,12 @@ def _add_games(records: TextRecords, table: _Crosstable) -> None:
 
 
 def _add_game(
-    records: TextRecords, table: _Crosstable, row: int, column: int, symbol: str, headers: Mapping[str, str]
+    records: TextRecords,
+    table: _Crosstable,
+    row: int,
+    column: int,
+    symbol: str,
+    headers: Mapping[str, str],
 ) -> None:
     """Add a game of two rows by the result of the first; the winner is named first."""
     players = [table.rows[row].name, table.rows[column].name]

@@ -17,9 +17,13 @@ from ttt_cli.support.arrays import Ids, Mask
 from ttt_cli.support.folding import fold
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
-_UNKNOWN: Final = frozenset({"", "0", "00", "0000", "x", "xx", "-", "--", "*"})  # as are question marks
+_UNKNOWN: Final = frozenset(
+    {"", "0", "00", "0000", "x", "xx", "-", "--", "*"}
+)  # as are question marks
 _TIME: Final = re.compile(r"[T\s]+\d{1,2}:\d\d(?:(?!/\s*\d).)*", re.DOTALL)
-_PARTS: Final = re.compile(r"([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*))?)?[.\s]*")
+_PARTS: Final = re.compile(
+    r"([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*))?)?[.\s]*"
+)
 _NUMBER: Final = re.compile(r"\d{1,2}", re.ASCII)
 _OF_PERIOD: Final = re.compile(r"\d{1,6}", re.ASCII)
 _YEAR: Final = re.compile(r"(?!0000)\d{4}", re.ASCII)
@@ -42,7 +46,9 @@ _BESIDE_MONTHS: Final = re.compile(
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satu?r?|sun)(?:day)?|of|the|st|nd|rd|th"
 )
 _BETWEEN: Final = re.compile(r"\s*(?:[-–—/]|\bto\b|\.\.)\s*", re.IGNORECASE)  # the ends of a range
-_BEFORE_CHRIST: Final = re.compile(r"\bB\.?\s?C\b|\bBCE\b|^[-\N{MINUS SIGN}]\s*\d{4}", re.IGNORECASE)
+_BEFORE_CHRIST: Final = re.compile(
+    r"\bB\.?\s?C\b|\bBCE\b|^[-\N{MINUS SIGN}]\s*\d{4}", re.IGNORECASE
+)
 YEARS: Final = (1000, 2999)  # the first and the last in which there may be games
 NUMBERED_FROM: Final = 2000  # the year of the numbered period 1
 _MONTHS_OF: Final = {"year": 12, "quarter": 3, "month": 1}
@@ -318,7 +324,9 @@ def _with_numbers(text: str) -> str:
     """A date with the name of a month as numbers, year first where possible; other text unchanged."""
     words = [fold(word) for word in _WORD.findall(text)]
     months = {_MONTHS[word] for word in words if word in _MONTHS}
-    if len(months) != 1 or not all(word in _MONTHS or _BESIDE_MONTHS.fullmatch(word) for word in words):
+    if len(months) != 1 or not all(
+        word in _MONTHS or _BESIDE_MONTHS.fullmatch(word) for word in words
+    ):
         return text
     numbers = re.findall(r"\d+", text)
     month = months.pop()
@@ -339,7 +347,9 @@ def _single_date(text: str, order: DateOrder | None) -> _Parts:
         return _Parts(int(first), _number(second), _number(third))
     if _YEAR.fullmatch(third):
         dots = "." in text
-        return _with_year_last(int(third), first, second, "dmy" if dots and order != "mdy" else order)
+        return _with_year_last(
+            int(third), first, second, "dmy" if dots and order != "mdy" else order
+        )
     if not third and _YEAR.fullmatch(second):  # 06.1858
         return _Parts(int(second), _number(first))
     digits = _EIGHT_SIGNS.fullmatch(first)

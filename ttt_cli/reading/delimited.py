@@ -56,7 +56,9 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     first, blocks = peek(blocks, HEAD)
     lines = first[:HEAD].decode("utf-8", "surrogateescape").split("\n")
     sample = [line for line in lines if line.strip()]
-    if not sample:  # of blanks of Unicode only, such as no-break spaces; other empty files do not come here
+    if (
+        not sample
+    ):  # of blanks of Unicode only, such as no-break spaces; other empty files do not come here
         raise DataError("is empty", where=name)
     delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
     is_cut = len(first) > HEAD and len(sample) > 1
@@ -65,7 +67,9 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     races = find_race_columns(rows[0], data, name) if rows else None
     if races is not None:
         return read_races(blocks, races, data, delimiter, name)
-    layout = find_layout(rows or [sample[:1]], data, name)  # the first line where all fields are empty
+    layout = find_layout(
+        rows or [sample[:1]], data, name
+    )  # the first line where all fields are empty
     reader = TableReader(delimiter, layout)
     return Table(layout, reader.strings, reader.read(blocks))
 
@@ -94,7 +98,9 @@ def whole_lines(blocks: Iterable[bytes], target: int) -> Iterator[bytes]:
         # A piece is shorter than MAX_LINE, so that only the line that it continues can be too long.
         for block in pieces(blocks):
             end = block.find(b"\n")
-            continuation = end if end >= 0 else len(block)  # bytes of the block that continue the line
+            continuation = (
+                end if end >= 0 else len(block)
+            )  # bytes of the block that continue the line
             if is_skipping or len(incomplete) + continuation > MAX_LINE:
                 incomplete = b""
                 is_skipping = end < 0
@@ -233,7 +239,9 @@ class TableReader:
         closes and opens again, each beside a quote.
         """
         plain: Mask = (
-            (block.lengths > 0) & (block.lengths <= MAX_ARROW_LINE) & (block.bytes[block.starts] != _MARK)
+            (block.lengths > 0)
+            & (block.lengths <= MAX_ARROW_LINE)
+            & (block.bytes[block.starts] != _MARK)
         )
         quotes = block.places(_QUOTE)
         if len(quotes):
@@ -242,7 +250,9 @@ class TableReader:
             quotes = quotes[np.repeat(~uneven, counts)] if uneven.any() else quotes
             opening = quotes[::2]
             closing = quotes[1::2]
-            before = block.bytes[opening - 1]  # at the start of the block that of index -1, the last LF
+            before = block.bytes[
+                opening - 1
+            ]  # at the start of the block that of index -1, the last LF
             after = block.bytes[closing + 1]
             encloses_field = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False
@@ -258,7 +268,11 @@ class TableReader:
         """
         if not plain.any():
             return [pa.nulls(0, pa.binary()) for _ in self._layout.used]
-        data = block.data if plain.all() else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
+        data = (
+            block.data
+            if plain.all()
+            else block.bytes[np.repeat(plain, block.lengths + 1)].tobytes()
+        )
         names = [str(index) for index in range(self._layout.width)]
         used = {names[index]: pa.binary() for index in self._layout.used}
         wrong: list[int] = []
@@ -272,8 +286,12 @@ class TableReader:
             table = pa.csv.read_csv(
                 pa.py_buffer(data),
                 pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
-                pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"', invalid_row_handler=handler),
-                pa.csv.ConvertOptions(column_types=used, include_columns=list(used), check_utf8=False),
+                pa.csv.ParseOptions(
+                    delimiter=self._delimiter, quote_char='"', invalid_row_handler=handler
+                ),
+                pa.csv.ConvertOptions(
+                    column_types=used, include_columns=list(used), check_utf8=False
+                ),
             )
         except pa.ArrowInvalid:
             plain[:] = False
@@ -281,7 +299,9 @@ class TableReader:
         plain[np.flatnonzero(plain)[wrong]] = False
         return [column.combine_chunks() for column in table.columns]
 
-    def _read_slowly(self, block: LineBlock, by_arrow: Mask, *, final: bool) -> tuple[list[Row], int]:
+    def _read_slowly(
+        self, block: LineBlock, by_arrow: Mask, *, final: bool
+    ) -> tuple[list[Row], int]:
         """Parse the lines that are not `by_arrow` by the csv module; clears that mask within rows of several lines.
 
         Returns the lines and used fields of these rows, and the number of lines of complete rows.
@@ -302,7 +322,9 @@ class TableReader:
             by_arrow[line:reached] = False
         return rows, len(block)
 
-    def _read_row(self, block: LineBlock, line: int, *, final: bool) -> tuple[int, list[str] | None]:
+    def _read_row(
+        self, block: LineBlock, line: int, *, final: bool
+    ) -> tuple[int, list[str] | None]:
         """Read the row that begins with a line of the block; returns its number of lines and its fields.
 
         The number is 0 when further lines may belong to it, unless the block is `final`. The fields are None when the
@@ -321,7 +343,9 @@ class TableReader:
             row = []
         taken = reader.line_num
         if not row or (taken > 1 and len(row) != width):
-            why = f"a quote is not closed, or closed within a field: {next(block.texts(lines))[:80]}"
+            why = (
+                f"a quote is not closed, or closed within a field: {next(block.texts(lines))[:80]}"
+            )
             self._rejects.append(Note(self._line + line, BAD_ROW, why, DROPPED))
             return 1, None  # what the quote seemed to enclose may be rows
         if len(row) >= width and not any(row[width:]):

@@ -24,7 +24,9 @@ def frame_as_file(frame: DataFrame) -> FrameFile:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    named_index = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    named_index = [
+        name for name in frame.index.names if name is not None and name not in frame.columns
+    ]
     table = frame.reset_index(level=named_index) if named_index else frame
     names = [str(column) for column in table.columns]
     repeated = [name for name in names if names.count(name) > 1]
@@ -52,6 +54,7 @@ def _arrow_array(column: Series[Any]) -> Any:
         else:
             return array.cast(pa.string()) if pa.types.is_null(array.type) else array
     texts = [
-        None if is_missing else str(value) for value, is_missing in zip(column, column.isna(), strict=True)
+        None if is_missing else str(value)
+        for value, is_missing in zip(column, column.isna(), strict=True)
     ]
     return pa.array(texts, pa.string())

@@ -11,7 +11,14 @@ from typing import BinaryIO, Final
 
 from ttt_cli.reading.samples import sample_file
 from ttt_cli.reading.text import decode, strip_mark
-from ttt_cli.reading.unpacking import LONGEST_MAGIC, STEP, Expansion, named_damage, peek, unpacker_for
+from ttt_cli.reading.unpacking import (
+    LONGEST_MAGIC,
+    STEP,
+    Expansion,
+    named_damage,
+    peek,
+    unpacker_for,
+)
 from ttt_cli.support.errors import DataError, nearest
 from ttt_cli.support.opening import check_special, open_input, remember_input, remember_stream
 from ttt_cli.support.progress import SILENT, Bar
@@ -29,7 +36,10 @@ class Input:
     """
 
     def __init__(
-        self, source: str | os.PathLike[str] | BinaryIO, name: str | None = None, kind: str = "games"
+        self,
+        source: str | os.PathLike[str] | BinaryIO,
+        name: str | None = None,
+        kind: str = "games",
     ) -> None:
         self.size: int | None = None
         self.count = 0
@@ -78,14 +88,20 @@ class Input:
     def _stored(self, bar: Bar) -> Generator[bytes, None, None]:
         """The bytes as they are stored."""
         try:
-            with open_input(self._path, self._kind) if self._path else nullcontext(self._handle) as handle:
+            with (
+                open_input(self._path, self._kind)
+                if self._path
+                else nullcontext(self._handle) as handle
+            ):
                 while piece := handle.read(STEP):
                     self.count += len(piece)
                     self._digest.update(piece)
                     bar.advance(len(piece), Path(self.name).name)
                     yield piece
         except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror or error}", where=self.name) from error
+            raise DataError(
+                f"cannot be read: {error.strerror or error}", where=self.name
+            ) from error
 
     def text(self, expected: str) -> str:
         """The whole text of a plain or packed file. Raises DataError for one too long to be what is `expected`."""
@@ -109,7 +125,9 @@ def _size_of(path: Path, kind: str) -> int | None:
     where = printable_path(str(path))
     try:
         if path.is_dir():
-            raise DataError("is a directory", where=where, hint=f"name the files in it: {path}/*.pgn")
+            raise DataError(
+                "is a directory", where=where, hint=f"name the files in it: {path}/*.pgn"
+            )
         status = check_special(path)
         remember_input(status, where, kind)
     except FileNotFoundError as error:
@@ -124,7 +142,9 @@ def _missing(path: Path) -> DataError:
     address = _ADDRESS.match(str(path))
     if address:
         url = printable_path(f"{address[1]}://{address[2]}")
-        return DataError("is an address, not a file", where=url, hint=f"download it first: curl -LO {url}")
+        return DataError(
+            "is an address, not a file", where=url, hint=f"download it first: curl -LO {url}"
+        )
     names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     similar = nearest(path.name, [name for name in names if not name.startswith(".")])
     hint = f"did you mean {str(path.parent / similar)!r}?" if similar else None

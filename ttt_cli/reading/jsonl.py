@@ -29,7 +29,9 @@ _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
 _AT_ONCE: Final = 1000  # lines parsed at once
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
-_LONE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of characters; others stand for bytes
+_LONE: Final = re.compile(
+    "[\ud800-\udc7f\udd00-\udfff]"
+)  # halves of characters; others stand for bytes
 
 Object = dict[str, Any]
 
@@ -44,11 +46,15 @@ class Objects(NamedTuple):
 
 def one_per_line(first: int, lines: Iterable[str]) -> Objects:
     """The objects in lines, which are numbered from `first`; blank lines are skipped."""
-    numbered = [(number, text) for number, line in enumerate(lines, first) if (text := line.strip())]
+    numbered = [
+        (number, text) for number, line in enumerate(lines, first) if (text := line.strip())
+    ]
     objects = Objects([], [], [])
     for start in range(0, len(numbered), _AT_ONCE):
         batch = numbered[start : start + _AT_ONCE]
-        for (number, text), value in zip(batch, objects_in([text for _, text in batch]), strict=True):
+        for (number, text), value in zip(
+            batch, objects_in([text for _, text in batch]), strict=True
+        ):
             if isinstance(value, dict):
                 objects.positions.append(number)
                 objects.values.append(value)
@@ -68,7 +74,9 @@ def objects_in(texts: Sequence[str]) -> list[Object | str]:
         if len(texts) > 1:
             return [value for text in texts for value in objects_in([text])]
         return [f"not JSON: {texts[0][:80]}"]
-    return [value if isinstance(value, dict) else f"not an object: {text[:80]}" for text, value in pairs]
+    return [
+        value if isinstance(value, dict) else f"not an object: {text[:80]}" for text, value in pairs
+    ]
 
 
 def one_after_the_other(blocks: Iterable[bytes], name: str) -> Iterator[Objects]:
@@ -123,13 +131,17 @@ class _ObjectStream:
                 objects.values.append(value)
             elif end < len(text) or final:
                 why = f"not an object: {text[at:end][:80]}"
-                objects.rejects.append(Note(self._positions.next(self._line), BAD_ROW, why, DROPPED))
+                objects.rejects.append(
+                    Note(self._positions.next(self._line), BAD_ROW, why, DROPPED)
+                )
             else:
                 break  # a number may go on
             self._line += text.count("\n", at, end)
             at = self._after_separators(end)
         self.text = text[at:]
-        self._enough = 2 * len(self.text)  # so that a long value takes time in proportion to its length
+        self._enough = 2 * len(
+            self.text
+        )  # so that a long value takes time in proportion to its length
         return objects
 
     def _after_separators(self, at: int) -> int:
@@ -180,7 +192,9 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     """
     head, blocks = peek(blocks, KEYS_SAMPLE)
     stream = _in_lines(blocks) if is_lined(head[:HEAD]) else one_after_the_other(blocks, name)
-    first = next(stream)  # of KEYS_SAMPLE bytes: `peek` joins blocks to that, and lines are taken by so many
+    first = next(
+        stream
+    )  # of KEYS_SAMPLE bytes: `peek` joins blocks to that, and lines are taken by so many
     if not first.values:
         deque(stream, maxlen=0)  # raise the error for the first value, if any
         hint = 'a game is {"date": ..., "white": ..., ...}'
@@ -188,7 +202,9 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     keys = list(dict.fromkeys(key for record in first.values for key in record))
     if len(keys) > _MOST_KEYS:
         hint = "a game has a few, such as date, white, black and result"
-        raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
+        raise DataError(
+            f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint
+        )
     rows = [[as_text(record.get(key)) for key in keys] for record in first.values[:_SAMPLE]]
     layout = find_layout([keys, *rows], data, name, named=True)
     used = [keys[index] for index in layout.used]
@@ -197,13 +213,19 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     def codes_of(key: str, objects: Sequence[Object]) -> Ids:
         values = (record.get(key) for record in objects)
         texts = Dictionary[str]()
-        numbers = texts.numbers_of(value if type(value) is str else as_text(value) for value in values)
+        numbers = texts.numbers_of(
+            value if type(value) is str else as_text(value) for value in values
+        )
         # Cleans strings, each distinct one once
         encoded = [as_text(text).encode("utf-8", "surrogateescape") for text in texts.values]
         return strings.numbers_of(encoded)[numbers]
 
     batches = (
-        Batch(objects.positions, np.array([codes_of(key, objects.values) for key in used]), objects.rejects)
+        Batch(
+            objects.positions,
+            np.array([codes_of(key, objects.values) for key in used]),
+            objects.rejects,
+        )
         for objects in chain([first], stream)
     )
     return Table(layout, strings, batches)

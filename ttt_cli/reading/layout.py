@@ -115,7 +115,9 @@ def find_layout(
     first = [cell.strip() for cell in sample[0]]
     said = ", ".join(first)
     configured = data.columns
-    header = named or (_looks_like_header(first, configured) if data.header is None else data.header)
+    header = named or (
+        _looks_like_header(first, configured) if data.header is None else data.header
+    )
     width = len(first) if header else _usual_width(sample)
     column_names = _column_names(configured, first if header else [])
     words = _header_words(column_names)
@@ -134,7 +136,9 @@ def find_layout(
         columns = _by_names(words, {}, sample)
     elif configured is not None and not header:
         hint = f"the first line is {said}; without names, -s 'data.columns=[date, white, ...]'"
-        raise ConfigError("data.columns maps names that the file does not have", where=name, hint=hint)
+        raise ConfigError(
+            "data.columns maps names that the file does not have", where=name, hint=hint
+        )
     elif header:
         columns = _by_names(words, _configured(configured or {}, first, name), sample[1:])
     elif is_rating_list(" ".join(first)):
@@ -142,7 +146,9 @@ def find_layout(
     elif len([row for row in plain if _PLAIN_ROW.fullmatch(row)]) >= 0.9 * len(sample):
         columns = {ours: index for index, ours in enumerate(_PLAIN_LAYOUT)}
     else:
-        raise DataError(f"its columns are not known; the first line is {said}"[:300], where=name, hint=_HINT)
+        raise DataError(
+            f"its columns are not known; the first line is {said}"[:300], where=name, hint=_HINT
+        )
     for number, ours in enumerate(data.constant):
         if ours not in SYNONYMS:
             raise _unknown(ours, SYNONYMS, where="data.constant")
@@ -167,7 +173,9 @@ def _with_teams(layout: Layout, teams: TeamFields) -> Layout:
         WHITES: teams.white.joined,
         BLACKS: teams.black.joined,
     }
-    return layout._replace(columns={**layout.columns, **columns}, combiners={**layout.combiners, **combiners})
+    return layout._replace(
+        columns={**layout.columns, **columns}, combiners={**layout.combiners, **combiners}
+    )
 
 
 def _named_columns(data: DataConfig) -> list[str]:
@@ -193,17 +201,28 @@ def _complete(
     columns: dict[str, int], words: Sequence[str], width: int, data: DataConfig, *, header: bool
 ) -> Layout:
     """The layout of these columns; `words` are the names of all fields. Raises DataError when one is missing."""
-    constants = [f"{value:g}" if isinstance(value, float) else value for value in data.constant.values()]
+    constants = [
+        f"{value:g}" if isinstance(value, float) else value for value in data.constant.values()
+    ]
     for ours, substitute in _IN_PLACE_OF.items():
         if ours not in columns and substitute in columns:
             columns[ours] = columns.pop(substitute)
-    word_by_ours = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
+    word_by_ours = {
+        ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)
+    }
     won = word_by_ours.get("white", "")
     lost = word_by_ours.get("black", "")
     sport = bool(_SPORT.search(won) or _SPORT.search(lost))
     winners = won in (*WINNER, "winnerid") and lost in (*LOSER, "loserid")
     if winners:
-        for column in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
+        for column in (
+            "score",
+            "games",
+            "white_score",
+            "black_score",
+            "white_goals",
+            "black_goals",
+        ):
             columns.pop(column, None)
         if "result" not in columns:
             columns["result"] = -1 - len(constants)
@@ -224,10 +243,16 @@ def _complete(
     missing = [ours for ours, is_there in required.items() if not is_there]
     if missing:
         raise DataError(f"no column for {' and '.join(missing)}")
-    fields: dict[str, tuple[str, ...]] = {DATES: dates.names, WHITES: ("white",), BLACKS: ("black",)}
+    fields: dict[str, tuple[str, ...]] = {
+        DATES: dates.names,
+        WHITES: ("white",),
+        BLACKS: ("black",),
+    }
     fields[RESULTS] = (*result, score, "games") if score else result
     fields |= {ours: (ours,) for ours in FURTHER if ours in columns}
-    combiners: dict[str, Callable[..., Hashable]] = {DATES: joined_date} if len(dates.names) > 1 else {}
+    combiners: dict[str, Callable[..., Hashable]] = (
+        {DATES: joined_date} if len(dates.names) > 1 else {}
+    )
     if "utc_date" in columns:  # only beside a `date`, so that `known_date` gets two
         fields[DATES] = (*dates.names, "utc_date")
         combiners[DATES] = known_date
@@ -265,7 +290,12 @@ def _date_columns(columns: Mapping[str, int], period: Period) -> _DateColumns:
     if "date" in columns:
         return _DateColumns(("date",))
     if "year" not in columns:
-        units: dict[str, Period] = {"period": period, "day": "day", "week": "week", "month": "month"}
+        units: dict[str, Period] = {
+            "period": period,
+            "day": "day",
+            "week": "week",
+            "month": "month",
+        }
         for ours, unit in units.items():
             if ours in columns:
                 return _DateColumns((ours,), unit)
@@ -285,7 +315,9 @@ def _usual_width(sample: Sequence[Sequence[str]]) -> int:
     return Counter(widths).most_common(1)[0][0]
 
 
-def _column_names(configured: list[str] | dict[str, str] | None, header: Sequence[str]) -> Sequence[str]:
+def _column_names(
+    configured: list[str] | dict[str, str] | None, header: Sequence[str]
+) -> Sequence[str]:
     """The names of all columns, from a config that lists them, else from the header; none without either."""
     return configured if isinstance(configured, list) else header
 
@@ -326,7 +358,9 @@ def _check_names(names: Sequence[str], words: Sequence[str], covariates: Iterabl
             of_covariates.update(names_of_sides)
     for written, word in zip(names, words, strict=True):
         ours = _OURS_BY_WORD.get(word)
-        is_ignored = written in IGNORED or written.startswith("_") or word_of(written) in of_covariates
+        is_ignored = (
+            written in IGNORED or written.startswith("_") or word_of(written) in of_covariates
+        )
         if ours is None and not is_ignored:
             raise _unknown(written, (*SYNONYMS, *IGNORED), ", and _ for the others")
         if ours in seen:
@@ -342,7 +376,9 @@ def _configured(names: Mapping[str, str], first: Sequence[str], name: str) -> di
         same = [index for index, cell in enumerate(first) if cell.casefold() == written.casefold()]
         if not same:
             hint = suggested(written, first, f"columns are {', '.join(first)}")
-            raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
+            raise ConfigError(
+                f"data.columns: there is no column {written!r}", where=name, hint=hint
+            )
         columns[ours] = next((index for index in same if first[index] == written), same[0])
     return columns
 
@@ -384,7 +420,10 @@ def _settle_score_column(
 
 
 def _unknown(
-    written: str, names: Sequence[str] | Mapping[str, object], more: str = "", where: str = "data.columns"
+    written: str,
+    names: Sequence[str] | Mapping[str, object],
+    more: str = "",
+    where: str = "data.columns",
 ) -> ConfigError:
     hint = suggested(written, names, f"names are {', '.join(SYNONYMS)}{more}")
     return ConfigError(f"{where}: unknown column name {written!r}", hint=hint)

@@ -44,7 +44,9 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             opened = pq.ParquetFile(file, read_dictionary=texts)
             names = [str(column) for column in schema.names]
             wanted = _wanted_columns(names, data)
-            Expansion(name, size).add(opened.metadata.num_rows * len(wanted))  # at least a byte each
+            Expansion(name, size).add(
+                opened.metadata.num_rows * len(wanted)
+            )  # at least a byte each
             _check_memory(opened.metadata, wanted, name)
             rows = _sample_rows(opened, names, wanted)
         layout = find_layout([names, *rows], data, name, named=True)
@@ -58,7 +60,9 @@ def _wanted_columns(names: Sequence[str], data: DataConfig) -> list[str]:
     words = data.columns if isinstance(data.columns, list) else names
     configured = data.columns.values() if isinstance(data.columns, dict) else ()
     of_games = single_columns(data).values()
-    configured_names = {column.casefold() for column in (*configured, *data.covariates.values(), *of_games)}
+    configured_names = {
+        column.casefold() for column in (*configured, *data.covariates.values(), *of_games)
+    }
     of_covariates = _covariate_words(data)
     return [
         column
@@ -125,7 +129,9 @@ def _batches(
 
 
 def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)
+    )
 
 
 def _texts(column: Any) -> tuple[list[bytes], Ids]:
@@ -143,7 +149,9 @@ def _texts(column: Any) -> tuple[list[bytes], Ids]:
         distinct = [_number(value).encode() for value in values.to_pylist()]
     else:
         values = values if _is_text(values.type) else values.cast(pa.string())
-        distinct = [(value or b"").replace(b"\0", b"") for value in values.cast(pa.binary()).to_pylist()]
+        distinct = [
+            (value or b"").replace(b"\0", b"") for value in values.cast(pa.binary()).to_pylist()
+        ]
     indices = column.indices.cast(pa.int32()).fill_null(len(distinct))
     numbers = np.frombuffer(indices.buffers()[1], np.int32)[indices.offset :][: len(indices)]
     return [*distinct, b""], numbers

@@ -16,7 +16,9 @@ from ttt_cli.support.progress import SILENT
 
 _NAME_HEADERS: Final = frozenset({"name", "player", "main name", "full name"})
 _FIELD_HEADERS: Final = {
-    **dict.fromkeys(("born", "birth", "birthday", "birth date", "birthdate", "birth year", "b year"), "born"),
+    **dict.fromkeys(
+        ("born", "birth", "birthday", "birth date", "birthdate", "birth year", "b year"), "born"
+    ),
     **dict.fromkeys(("date of birth", "dob", "year of birth"), "born"),
     **dict.fromkeys(("died", "death", "death date", "date of death", "year of death"), "died"),
     **dict.fromkeys(("sex", "gender"), "sex"),
@@ -62,10 +64,14 @@ def read_people(path: str) -> PeopleFile:
     """Read a table of people, plain or packed. Raises DataError without a column of names."""
     source = Input(path, kind="people")
     content = _content(source)
-    rows = _parquet_rows(content, source.name) if content.startswith(_PARQUET) else _csv_rows(content)
+    rows = (
+        _parquet_rows(content, source.name) if content.startswith(_PARQUET) else _csv_rows(content)
+    )
     file = InputFile(source.name, source.digest, source.count)
     header = rows[0].cells if rows else []
-    name_column = next((index for index, head in enumerate(header) if fold(head) in _NAME_HEADERS), None)
+    name_column = next(
+        (index for index, head in enumerate(header) if fold(head) in _NAME_HEADERS), None
+    )
     if name_column is None:
         raise DataError(
             "has no column of names",
@@ -74,7 +80,9 @@ def read_people(path: str) -> PeopleFile:
         )
     fields = _field_names(header, source.name)
     columns = [index for index in range(len(header)) if index != name_column]
-    people = [row for row in rows[1:] if len(row.cells) > name_column and row.cells[name_column].strip()]
+    people = [
+        row for row in rows[1:] if len(row.cells) > name_column and row.cells[name_column].strip()
+    ]
     return PeopleFile(
         file=file,
         fields=tuple(fields[index] for index in columns),
@@ -105,7 +113,11 @@ def _csv_rows(content: bytes) -> list[_PeopleRow]:
     first_line = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=first_line.count)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
-    return [_PeopleRow(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    return [
+        _PeopleRow(reader.line_num, cells)
+        for cells in reader
+        if any(cell.strip() for cell in cells)
+    ]
 
 
 def _parquet_rows(content: bytes, name: str) -> list[_PeopleRow]:

@@ -22,7 +22,9 @@ from ttt_cli.reading.text import decode, pieces
 from ttt_cli.reading.unpacking import DamagedInputError
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
-_USUAL: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN
+_USUAL: Final = (
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN
+)
 
 
 def variant_of(variant: str, set_up: str, position: str) -> str:
@@ -53,12 +55,17 @@ _TAGS: Final = {  # by column
 TAG_COLUMNS: Final[dict[str, tuple[int, ...]]] = {}
 for _column, _tags in _TAGS.items():
     TAG_COLUMNS[_column] = tuple(NAMES.index(_tag) for _tag in _tags)
-COMBINERS: Final[Mapping[str, Callable[..., Hashable]]] = {"dates": known_date, "variant": variant_of}
+COMBINERS: Final[Mapping[str, Callable[..., Hashable]]] = {
+    "dates": known_date,
+    "variant": variant_of,
+}
 
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them
 _SECTION: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*")')
 _NO_MOVES: Final = pgn_text.Movetext(0)
-_ANOTHER: Final = b'\n[A "' + bytes(GROUP)  # a tag after the last game, so that compiled code finds its end
+_ANOTHER: Final = b'\n[A "' + bytes(
+    GROUP
+)  # a tag after the last game, so that compiled code finds its end
 
 
 _ROWS_AT_ONCE: Final = 1 << 13
@@ -272,7 +279,9 @@ class Scanner:
         self._lines.at(data, moves.end)
         return moves.end
 
-    def _add(self, data: bytes, start: int, group: pgn_text.TagGroup, moves: pgn_text.Movetext) -> None:
+    def _add(
+        self, data: bytes, start: int, group: pgn_text.TagGroup, moves: pgn_text.Movetext
+    ) -> None:
         if not group.certain:
             for tag, why in pgn_text.inseparable(group.tags):
                 line = self._lines.at(data, tag.start)
@@ -321,7 +330,9 @@ class Scanner:
         result, reason, action = _settle_result(written, terminator)
         if reason:
             detail = "no Result tag" if tag is None else f'Result "{decode(written)}"'
-            self._notes.append(Note(line, reason, f"{detail}, moves end {decode(terminator)}", action))
+            self._notes.append(
+                Note(line, reason, f"{detail}, moves end {decode(terminator)}", action)
+            )
         return result
 
     def _add_untagged(self, data: bytes, moves: pgn_text.Movetext) -> None:
@@ -330,7 +341,9 @@ class Scanner:
             line = self._lines.ahead(data, oddity.offset)
             self._notes.append(Note(line, oddity.reason, oddity.detail, reasons.REPAIRED))
         for game in moves.more:
-            self._add_row(self._lines.at(data, game.offset), {b"Result": game.terminator}, game.text)
+            self._add_row(
+                self._lines.at(data, game.offset), {b"Result": game.terminator}, game.text
+            )
         if moves.stray:
             text = decode(data[: moves.end].strip()[:_SHOWN])
             self._notes.append(Note(self._lines.line, reasons.STRAY_TEXT, text, reasons.KEPT))

@@ -65,6 +65,10 @@ def read_pgn_chess(
     names = [name.decode() for name in (*NAMES, *further)]
     games = iter(lambda: chess.pgn.read_game(handle, Visitor=lambda: _TagVisitor(lines)), None)
     while batch := list(islice(games, _GAMES_PER_BATCH)):
-        texts = [tags.get(name, "").encode("utf-8", "surrogateescape") for _, tags in batch for name in names]
+        texts = [
+            tags.get(name, "").encode("utf-8", "surrogateescape")
+            for _, tags in batch
+            for name in names
+        ]
         codes = strings.numbers_of(texts).reshape(len(batch), len(names)).T
         yield Batch([line for line, _ in batch], codes)

@@ -112,7 +112,9 @@ class TagSplitter:
         self.groups: list[TagGroup] = []
         self.tags: list[Tag] = []
         self._last_block = 0  # the start of the last block among them
-        self._block_before_is_whole = False  # whether it names both players and repeats no tag that is read
+        self._block_before_is_whole = (
+            False  # whether it names both players and repeats no tag that is read
+        )
         self._doubtful = doubtful
 
     def add(self, tag: Tag) -> bool:
@@ -148,7 +150,10 @@ def _split(tags: Sequence[Tag]) -> list[TagGroup]:
     """The games of consecutive blocks, in order."""
     read = [index for index, tag in enumerate(tags) if tag.name in READ]
     names = [tags[index].name for index in read]
-    after_blank = [True, *(any(tag.blank for tag in tags[a + 1 : b + 1]) for a, b in pairwise(read))]
+    after_blank = [
+        True,
+        *(any(tag.blank for tag in tags[a + 1 : b + 1]) for a, b in pairwise(read)),
+    ]
     for may_begin in (after_blank, [True] * len(names)):
         ways, starts = _ways(names, may_begin)
         if ways == 1:
@@ -191,7 +196,9 @@ def _ways(names: Sequence[bytes], may_begin: Sequence[bool]) -> tuple[int, list[
     return ways[-1] if names else 0, starts[-2::-1]
 
 
-def _cut(tags: Sequence[Tag], read: Sequence[int], starts: Sequence[int]) -> Iterator[Sequence[Tag]]:
+def _cut(
+    tags: Sequence[Tag], read: Sequence[int], starts: Sequence[int]
+) -> Iterator[Sequence[Tag]]:
     """Tags split before each tag `read[start]`, or at the blank line before it if there is one."""
     cuts = [0]
     for start in starts:
@@ -208,7 +215,11 @@ def _is_one_game(tags: Sequence[Tag]) -> bool:
     values: dict[bytes, bytes] = {}
     for before, tag in zip([None, *tags], tags, strict=False):
         value = values.setdefault(tag.name, tag.value)
-        if tag.name in _PAIRING and value != tag.value and (before is None or before.name != tag.name):
+        if (
+            tag.name in _PAIRING
+            and value != tag.value
+            and (before is None or before.name != tag.name)
+        ):
             return False
     return True
 
@@ -217,7 +228,10 @@ def inseparable(tags: Sequence[Tag]) -> Iterator[tuple[Tag, str]]:
     """The least number of games in tags that cannot be separated: a tag of each, and the note to report."""
     sides = [[tag for tag in tags if tag.name == side] for side in (b"White", b"Black")]
     for tag in max(*sides, tags[:1], key=len):
-        yield tag, f'which tags are of the same game cannot be told: {decode(tag.name)} "{decode(tag.value)}"'
+        yield (
+            tag,
+            f'which tags are of the same game cannot be told: {decode(tag.name)} "{decode(tag.value)}"',
+        )
 
 
 _BEGIN: Final = rb"\[[ \t]*([A-Za-z]\w*)[ \t]*"
@@ -361,7 +375,9 @@ _STRAY: Final = bytes.maketrans(b"[%", b"  ")  # which mean nothing elsewhere
 _RESULT: Final = rb"(?<!\S)(1-0|0-1|1/2-1/2|1/2|\*)(?!\S)"
 _AFTER_TAGS: Final = re.compile(_RESULT + rb"|(?<=\n)1\.")
 _WITHOUT_TAGS: Final = re.compile(_RESULT + rb"|(?<!\S)1\.")
-_TAG_LINE: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*"[^\n]*\])[ \t]*(?=\n)')
+_TAG_LINE: Final = re.compile(
+    rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*"[^\n]*\])[ \t]*(?=\n)'
+)
 _PARENTHESIS: Final = re.compile(rb"([()])")
 _BRACE, _BRACKET = b"{["
 
@@ -444,7 +460,9 @@ def _read_comment(text: PgnText, brace: int, oddities: list[Oddity]) -> _Comment
     opened_again = tag is not None and text.find(b"{", tag.end()) < stop
     if is_closed and not opened_again:
         return _Comment(close + 1, closed=True)
-    needed = _SHOWN if opened_again else COMMENT_LIMIT  # bytes that may change the decision or the note
+    needed = (
+        _SHOWN if opened_again else COMMENT_LIMIT
+    )  # bytes that may change the decision or the note
     if not text.final and len(data) < brace + needed:
         return None
     detail = data[brace : brace + _SHOWN].decode("utf-8", "replace")

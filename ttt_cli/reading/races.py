@@ -71,7 +71,10 @@ class RaceColumns(NamedTuple):
         field = self.fields["event_id"]
         if word_of(self.header[field]) not in _NAMES_OF_EVENTS:
             return [field]
-        return [field, *[index for index, cell in enumerate(self.header) if column_of(cell) in _DATES]]
+        return [
+            field,
+            *[index for index, cell in enumerate(self.header) if column_of(cell) in _DATES],
+        ]
 
     @property
     def others(self) -> list[int]:
@@ -90,7 +93,11 @@ def find_race_columns(first: Sequence[str], data: DataConfig, name: str) -> Race
     configured = data.columns
     header = configured if isinstance(configured, list) else [cell.strip() for cell in first]
     words = [word_of(cell) for cell in header]
-    places = {int(match[1]): field for field, word in enumerate(words) if (match := _PLACE.fullmatch(word))}
+    places = {
+        int(match[1]): field
+        for field, word in enumerate(words)
+        if (match := _PLACE.fullmatch(word))
+    }
     if {1, 2} <= places.keys():
         return RaceColumns(header, {}, [places[number] for number in sorted(places)])
     ours = {column_of(cell) for cell in header}
@@ -111,7 +118,9 @@ def _configured(columns: Mapping[str, str], header: Sequence[str], name: str) ->
             continue
         if written not in header:
             hint = suggested(written, header, f"columns are {', '.join(header)}")
-            raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
+            raise ConfigError(
+                f"data.columns: there is no column {written!r}", where=name, hint=hint
+            )
         fields[our_name] = header.index(written)
     return fields
 
@@ -141,7 +150,11 @@ def read_races(
     numbered = ((rows.line_num, row) for row in rows if any(row))
     if not isinstance(data.columns, list) or data.header:
         next(numbered, None)
-    races = _of_events(numbered, columns) if columns.places else _of_participants(numbered, columns, rejects)
+    races = (
+        _of_events(numbered, columns)
+        if columns.places
+        else _of_participants(numbered, columns, rejects)
+    )
     lines: list[int] = []
     records: list[tuple[str, ...]] = []
     for number, race in enumerate(races):
@@ -182,7 +195,9 @@ def _table(
     order = sorted(range(len(lines)), key=lines.__getitem__)
     strings = Strings()
     codes = [
-        strings.numbers_of([records[number][field].encode("utf-8", "surrogateescape") for number in order])
+        strings.numbers_of(
+            [records[number][field].encode("utf-8", "surrogateescape") for number in order]
+        )
         for field in layout.used
     ]
     batch = Batch(np.array([lines[number] for number in order], np.int64), np.array(codes), rejects)

@@ -14,7 +14,9 @@ from ttt_cli.support.installed import entry_points_of, load_entry_point
 GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 PACKED_SUFFIXES: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 # Readable or not
-ARCHIVE_SUFFIXES: Final = frozenset({".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"})
+ARCHIVE_SUFFIXES: Final = frozenset(
+    {".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar"}
+)
 _READ_FORMATS: Final = (
     "games are read from PGN, CSV or TSV, JSONL, Parquet, TRF and crosstables, also packed with gzip, bzip2, xz or "
     "zstd"
@@ -57,7 +59,17 @@ _FOREIGN: Final = (
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _SAMPLE: Final = 4096  # bytes in which control characters are counted
 _RATINGS: Final = {"rating", "ratings", "elo", "rtng", "srtng", "rrtng", "brtng", "fideid"}
-_OF_GAMES: Final = {"white", "black", "result", "score", "opponent", "winner", "loser", "home", "away"}
+_OF_GAMES: Final = {
+    "white",
+    "black",
+    "result",
+    "score",
+    "opponent",
+    "winner",
+    "loser",
+    "home",
+    "away",
+}
 
 
 def suffix_of(name: str) -> str:

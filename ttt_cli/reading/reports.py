@@ -38,7 +38,17 @@ OTHER_PLAYERS: Final = "other players"
 OTHER_EVENT: Final = "other event"
 EXCLUDED_EVENT: Final = "excluded event"
 EVENT_SETS: Final = (  # ready-made sets of events, each a reason of its own
-    *("simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"),
+    *(
+        "simul",
+        "blindfold",
+        "correspondence",
+        "consultation",
+        "odds",
+        "rapid",
+        "blitz",
+        "variants",
+        "set-up",
+    ),
 )
 DUPLICATE: Final = "duplicate"
 FEW_GAMES: Final = "too few games"
@@ -59,7 +69,9 @@ DROP_REASONS: Final = (
     *(STATUS, TEAM, ENGINE, OTHER_YEARS, OTHER_PLAYERS, OTHER_EVENT, EXCLUDED_EVENT, *EVENT_SETS),
     *(DUPLICATE, FEW_GAMES, OTHER_GROUP),
 )
-REJECT_CODE: Final = dict(zip(DROP_REASONS, range(1, len(DROP_REASONS) + 1), strict=True))  # 0: used
+REJECT_CODE: Final = dict(
+    zip(DROP_REASONS, range(1, len(DROP_REASONS) + 1), strict=True)
+)  # 0: used
 
 # What is odd about a record that may still be used (a bad date can also be repaired).
 DUPLICATE_TAG: Final = "duplicate tag"
@@ -86,11 +98,23 @@ IDLE_CORRECTION: Final = "corrections of no game"
 UNKNOWN_PEOPLE: Final = "people without games"
 CONTRADICTING_PEOPLE: Final = "people who are described differently"
 BAD_LIFE_DATE: Final = "births and deaths that are no dates"
-OF_PEOPLE: Final = (UNKNOWN_PEOPLE, CONTRADICTING_PEOPLE, BAD_LIFE_DATE)  # reported of a file of people
+OF_PEOPLE: Final = (
+    UNKNOWN_PEOPLE,
+    CONTRADICTING_PEOPLE,
+    BAD_LIFE_DATE,
+)  # reported of a file of people
 WINNER_FIRST: Final = "winner named first"
 # Reported once of a file.
 OF_COLUMNS: Final = (
-    *(AMBIGUOUS_DATE, TWO_DIGIT_YEAR, NUMBERED_DATE, FUTURE_DATE, MIXED_ORDERS, RESULT_WORDS, GOALS),
+    *(
+        AMBIGUOUS_DATE,
+        TWO_DIGIT_YEAR,
+        NUMBERED_DATE,
+        FUTURE_DATE,
+        MIXED_ORDERS,
+        RESULT_WORDS,
+        GOALS,
+    ),
     *(UNKNOWN_STATUS, OTHER_ODDS, UNKNOWN_COVARIATE, UNKNOWN_MARGIN, WINNER_FIRST, IDLE_ALIAS),
     *OF_PEOPLE,
 )
@@ -114,7 +138,9 @@ class Problem:
 
     file: str
     line: int  # its position (see `RecordPositions`)
-    reason: str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
+    reason: (
+        str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
+    )
     detail: str  # the text in question
     action: str  # "dropped", "repaired" or "kept"
 
@@ -144,7 +170,9 @@ class FileReport:
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):
-            raise ValueError(f"{self.path}: {self.rows} rows are not {self.used} used + {self.dropped}")
+            raise ValueError(
+                f"{self.path}: {self.rows} rows are not {self.used} used + {self.dropped}"
+            )
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,15 @@ _CONVENTIONS: Final[tuple[tuple[dict[_Score, Outcome], ...], ...]] = (
 )
 _WORDS: Final[dict[str, Outcome]] = {
     **dict.fromkeys(("w", "white", "whitewins", "whitewon", "win", "won", "h", "home"), _WIN),
-    **dict.fromkeys(("d", "draw", "drawn", "drew", "tie", "tied", "remis", "=", "1/2", "=-="), _DRAW),
-    **dict.fromkeys(("b", "black", "blackwins", "blackwon", "loss", "lost", "lose", "l", "a", "away"), _LOSS),
-    **dict.fromkeys(("", "*", "?", "??", "-", "--", "n/a", "unknown", "unfinished", "?-?"), NO_RESULT),
+    **dict.fromkeys(
+        ("d", "draw", "drawn", "drew", "tie", "tied", "remis", "=", "1/2", "=-="), _DRAW
+    ),
+    **dict.fromkeys(
+        ("b", "black", "blackwins", "blackwon", "loss", "lost", "lose", "l", "a", "away"), _LOSS
+    ),
+    **dict.fromkeys(
+        ("", "*", "?", "??", "-", "--", "n/a", "unknown", "unfinished", "?-?"), NO_RESULT
+    ),
     **dict.fromkeys(("+--", "--+", "---", "+-", "-+", "+/-", "-/+", "-/-", "0-0"), FORFEIT),
 }
 _SIDELESS: Final = frozenset({"win", "won", "loss", "lost", "lose"})
@@ -48,7 +54,9 @@ _UNPLAYED: Final = re.compile(
     r"unplayed|not played|walkover|w ?o|bye|kampflos|no ?show|(?:won |lost )?by default"
 )
 _FORFEITED: Final = re.compile(r"(?:(?:white|black|double|won|wins|lost|by) )*forfeit\w*")
-_ON_TIME: Final = re.compile(r"\(?\btime forfeit\b\)?", re.IGNORECASE)  # played, and lost by the clock
+_ON_TIME: Final = re.compile(
+    r"\(?\btime forfeit\b\)?", re.IGNORECASE
+)  # played, and lost by the clock
 _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
 _SPELLING: Final = str.maketrans({"½": "1/2", ":": "-", ",": ".", **dict.fromkeys("‐‑‒–—―−", "-")})
 
@@ -78,12 +86,17 @@ def parse_results(
         results.append(result)
     outcomes: dict[_Score, Outcome] = {("-",): NO_RESULT}
     if _PLUS in times:  # wins and losses if all results are signs, else points without a game
-        outcomes = {_PLUS: _WIN, ("-",): _LOSS} if times.keys() <= _SIGNS else dict.fromkeys(_SIGNS, FORFEIT)
+        outcomes = (
+            {_PLUS: _WIN, ("-",): _LOSS}
+            if times.keys() <= _SIGNS
+            else dict.fromkeys(_SIGNS, FORFEIT)
+        )
     for conventions in _CONVENTIONS:  # that explains most scores, of equals the first
         explained = [sum(times[score] for score in convention) for convention in conventions]
         outcomes |= conventions[explained.index(max(explained))]
     return [
-        outcomes.get(result, UNKNOWN_RESULT) if isinstance(result, tuple) else result for result in results
+        outcomes.get(result, UNKNOWN_RESULT) if isinstance(result, tuple) else result
+        for result in results
     ]
 
 
@@ -184,7 +197,11 @@ def _score(text: str, *, signed: bool = False) -> float | None:
     if text == "1/2":
         return 0.5
     digits = text.lstrip("+-") if signed else text
-    if len(text) - len(digits) > 1 or not digits.replace(".", "", 1).isdigit() or not digits.isascii():
+    if (
+        len(text) - len(digits) > 1
+        or not digits.replace(".", "", 1).isdigit()
+        or not digits.isascii()
+    ):
         return None
     return float(text)
 
@@ -192,7 +209,11 @@ def _score(text: str, *, signed: bool = False) -> float | None:
 Tally = tuple[float, float, float]  # games lost, drawn and won by White
 
 NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
-_SINGLE_GAME: Final[tuple[Tally, ...]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # by outcome
+_SINGLE_GAME: Final[tuple[Tally, ...]] = (
+    (1.0, 0.0, 0.0),
+    (0.0, 1.0, 0.0),
+    (0.0, 0.0, 1.0),
+)  # by outcome
 _HALF: Final = re.compile(r"(\d)\s?½")
 
 
@@ -204,7 +225,11 @@ def tally_of(value: Written, games: str, outcome: Outcome) -> tuple[Tally, int]:
     plain text such as `1-0` counts n times.
     """
     if not games:
-        return (NO_TALLY, REJECT_CODE[outcome]) if isinstance(outcome, str) else (_SINGLE_GAME[outcome], 0)
+        return (
+            (NO_TALLY, REJECT_CODE[outcome])
+            if isinstance(outcome, str)
+            else (_SINGLE_GAME[outcome], 0)
+        )
     bad = NO_TALLY, REJECT_CODE[BAD_SCORE]
     try:
         count = float(games)
@@ -221,7 +246,11 @@ def tally_of(value: Written, games: str, outcome: Outcome) -> tuple[Tally, int]:
     if isinstance(outcome, int):
         lost, drawn, won = _SINGLE_GAME[outcome]
         return ((lost * count, drawn * count, won * count), 0) if isinstance(value, str) else bad
-    return (NO_TALLY, REJECT_CODE[outcome]) if outcome in (NO_RESULT, FORFEIT) and pair is None else bad
+    return (
+        (NO_TALLY, REJECT_CODE[outcome])
+        if outcome in (NO_RESULT, FORFEIT) and pair is None
+        else bad
+    )
 
 
 def games_text(text: str) -> str:

@@ -18,9 +18,13 @@ class Sample(NamedTuple):
 
 
 SAMPLES: Final = {
-    "classics": Sample("classics.pgn", "16,850 games of the masters from 1834 to 1941, without the moves"),
+    "classics": Sample(
+        "classics.pgn", "16,850 games of the masters from 1834 to 1941, without the moves"
+    ),
     "famous": Sample("famous.pgn", "13 famous games with their moves"),
-    "people": Sample("people.csv", "births, deaths and federations of 334 of the masters, for --people"),
+    "people": Sample(
+        "people.csv", "births, deaths and federations of 334 of the masters, for --people"
+    ),
 }
 
 

@@ -34,7 +34,9 @@ from ttt_cli.support.progress import SILENT, Bar
 Named = str | os.PathLike[str] | BinaryIO
 
 NO_GAMES: Final = "holds no games"
-APART: Final = 1 << 28  # bytes of plain PGN besides the largest source from which other processes read, too
+APART: Final = (
+    1 << 28
+)  # bytes of plain PGN besides the largest source from which other processes read, too
 _SLOW: Final = {  # time per byte of packed files, relative to plain ones
     **dict.fromkeys((".gz", ".tgz", ".zst", ".tzst", ".zip"), 5),
     **dict.fromkeys((".xz", ".txz"), 20),
@@ -120,7 +122,9 @@ class SourcePart(NamedTuple):
     file: FileRead | Problem
 
 
-def read_source(source: Source, data: DataConfig, bar: Bar) -> Generator[FileRead | Problem, None, None]:
+def read_source(
+    source: Source, data: DataConfig, bar: Bar
+) -> Generator[FileRead | Problem, None, None]:
     """The files of a source, and the skipped ones.
 
     Raises DataError when a file cannot be read, is damaged or, unless it was found in a folder or an archive, is not a

@@ -32,7 +32,14 @@ _SCORE: Final = re.compile(r"([WDLAP])\s*(\d{1,2}(?:\.\d{1,2})?)")
 _OTHER_POINTS: Final = ("XXS", "299")  # codes of lines that change points in ways that are not read
 # Results of both players of a game, and how the game is written for White and Black
 _PLAYED: Final = {"10": "1-0", "01": "0-1", "==": "1/2-1/2", "00": "0-0"}
-_NOT_PLAYED: Final = {"WL": "1-0", "LW": "0-1", "DD": "1/2-1/2", "+-": "1-0", "-+": "0-1", "--": "0-0"}
+_NOT_PLAYED: Final = {
+    "WL": "1-0",
+    "LW": "0-1",
+    "DD": "1/2-1/2",
+    "+-": "1-0",
+    "-+": "0-1",
+    "--": "0-0",
+}
 _OF_NOBODY: Final = frozenset("HFUZ +-=01")  # results against no opponent
 # Kinds of points of `162` by result; H, F, U and Z are byes
 _KINDS: Final = {
@@ -141,7 +148,8 @@ def _add_player(report: _Report, number: int, line: str) -> None:
     rank = int(rank_text)
     if rank in report.players:
         raise report.error(
-            number, f"starting rank {rank} has two players, the first in line {report.players[rank].line}"
+            number,
+            f"starting rank {rank} has two players, the first in line {report.players[rank].line}",
         )
     name = " ".join(line[_NAME].split())
     if not name:
@@ -155,11 +163,15 @@ def _add_player(report: _Report, number: int, line: str) -> None:
     fide_id = line[_ID].strip()
     rounds: list[_RoundCell] = []
     for begin in range(_ROUNDS, len(line), _ROUND):
-        columns = f"round {len(rounds) + 1} of player {rank}, columns {begin + 1} to {begin + _ROUND - 2}"
+        columns = (
+            f"round {len(rounds) + 1} of player {rank}, columns {begin + 1} to {begin + _ROUND - 2}"
+        )
         text = line[begin : begin + _ROUND].ljust(_ROUND)
         match = _CELL.fullmatch(text)
         if match is None:
-            raise report.error(number, f"{columns}: {text.rstrip()!r} is no opponent, colour and result")
+            raise report.error(
+                number, f"{columns}: {text.rstrip()!r} is no opponent, colour and result"
+            )
         opponent_text = match["opponent"].strip() or "0"
         if not opponent_text.isdecimal():
             raise report.error(number, f"{columns}: {match['opponent']!r} is no starting rank")
@@ -203,9 +215,15 @@ def _check_points(report: _Report, player: _Player) -> None:
     points: Mapping[str, float] = {"P": report.points["W"], **report.points}
     for index, cell in enumerate(player.rounds):
         if not cell.opponent and cell.result not in _OF_NOBODY:
-            raise report.error(player.line, f"round {index + 1}: result {cell.result!r} against nobody")
+            raise report.error(
+                player.line, f"round {index + 1}: result {cell.result!r} against nobody"
+            )
         total += points[_KINDS[cell.result]]
-    if report.has_usual_points and player.points is not None and abs(total - player.points) > _EXACT:
+    if (
+        report.has_usual_points
+        and player.points is not None
+        and abs(total - player.points) > _EXACT
+    ):
         raise report.error(
             player.line,
             f"{player.name} has {total:g} points by the results, and {player.points:g} in columns 81 to 84",

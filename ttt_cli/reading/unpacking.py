@@ -14,7 +14,13 @@ STEP: Final = 1 << 18  # bytes read and unpacked at a time
 MEMORY_LIMIT: Final = 1 << 27  # bytes that an unpacker may use; pyarrow has the same limit for zstd
 _SMALL: Final = 1 << 25  # unpacked bytes up to which any expansion is accepted
 _LARGEST_EXPANSION: Final = 250  # beyond that; games expand up to 30 times
-_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)
+_ERRORS: Final[tuple[type[Exception], ...]] = (
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+)
 Unpack = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 
@@ -69,7 +75,9 @@ class BlockReader(io.RawIOBase):
         return len(part)
 
 
-def _unpacked_streams(make_decompressor: Callable[[], Any], pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _unpacked_streams(
+    make_decompressor: Callable[[], Any], pieces: Iterator[bytes]
+) -> Iterator[bytes]:
     """Unpack one stream after the other by the standard library; NULs between them are skipped.
 
     Raises EOFError when the last stream does not end.
@@ -186,7 +194,9 @@ def named_damage(name: str, *errors: type[Exception]) -> Iterator[None]:
     except (*_ERRORS, *errors) as error:
         if "memory" in str(error).lower():
             message = f"needs more than {MEMORY_LIMIT >> 20} MB of memory to be unpacked"
-            raise DataError(message, where=name, hint="unpack it first, as it was packed") from error
+            raise DataError(
+                message, where=name, hint="unpack it first, as it was packed"
+            ) from error
         is_cut = isinstance(error, EOFError)
         message = "compressed data end too early" if is_cut else f"is damaged ({error})"
         raise DamagedInputError(message, where=name, hint="fetch or pack it again") from error

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
 
 Signature = tuple[int, ...]
-Limits = Mapping[float | str, int]  # by name: the first and the last period, and the last row of each table
+Limits = Mapping[
+    float | str, int
+]  # by name: the first and the last period, and the last row of each table
 MOST_FILES: Final = 1_000_000
 _MOST_META: Final = 16_000_000  # bytes of settings and trace
 _NEARLY: Final = 1.0 - 1e-9  # for numbers that rounding separates
@@ -86,9 +88,7 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> Catalog:
 
 
 def _views_in_place_of_tables(connection: DuckDBPyConnection) -> list[str]:
-    query = (
-        f"SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE}' AND schema_name = 'main'"
-    )
+    query = f"SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE}' AND schema_name = 'main'"
     return [name for (name,) in connection.execute(query).fetchall() if name in TABLES]
 
 
@@ -124,7 +124,11 @@ def _check_format(connection: DuckDBPyConnection, path: Path) -> None:
 
 
 def check_numbers(
-    connection: DuckDBPyConnection, path: Path, meta: RunMeta, catalog: Catalog, signature: Signature
+    connection: DuckDBPyConnection,
+    path: Path,
+    meta: RunMeta,
+    catalog: Catalog,
+    signature: Signature,
 ) -> None:
     """Raise RunError when values of the attached run are impossible in any run."""
     _, checked = CHECKED.get(signature, (catalog, False))
@@ -152,7 +156,9 @@ def _limits(connection: DuckDBPyConnection, stored: Mapping[str, Sequence[TableC
     """The limits of columns that refer to periods and to rows of tables."""
     periods = "coalesce(min(period_number), 0), coalesce(max(period_number), -1)"
     last_rows = ", ".join(f"(SELECT count(*) - 1 FROM {RUN}.{table})" for table in stored)
-    values = connection.execute(f"SELECT {periods}, {last_rows} FROM {RUN}.periods").fetchone() or ()
+    values = (
+        connection.execute(f"SELECT {periods}, {last_rows} FROM {RUN}.periods").fetchone() or ()
+    )
     return dict(zip(("first", "last", *stored), values, strict=True))
 
 
@@ -164,7 +170,11 @@ def _bridge_rule(chain: str) -> str:
 
 
 def _obeys(
-    connection: DuckDBPyConnection, table: str, columns: Sequence[TableColumn], rule: str, limits: Limits
+    connection: DuckDBPyConnection,
+    table: str,
+    columns: Sequence[TableColumn],
+    rule: str,
+    limits: Limits,
 ) -> bool:
     """Whether a table obeys a rule, and its values are in the ranges of their columns."""
     values = [
@@ -181,7 +191,9 @@ def _obeys(
             return False
         low = limits.get(column.low, column.low)
         high = limits.get(column.high, column.high)
-        if count and not (low <= least and most <= high):  # NaN exceeds every number in SQL, and is none here
+        if count and not (
+            low <= least and most <= high
+        ):  # NaN exceeds every number in SQL, and is none here
             return False
     return rule_holds is not False
 
@@ -216,7 +228,8 @@ _RULES: Final = {
         'count(DISTINCT "row") = count(*)',
     ),
     **dict.fromkeys(
-        ("covariates", "covariate_texts", "people_fields", "categories", "sources"), "bool_and(id = rowid)"
+        ("covariates", "covariate_texts", "people_fields", "categories", "sources"),
+        "bool_and(id = rowid)",
     ),
     "people": f"""bool_and(player IN (SELECT player FROM {RUN}.names))
         AND count(DISTINCT (player, field)) = count(*)""",

@@ -30,7 +30,14 @@ from ttt_cli.games.table import Games, no_texts, without_unused_texts
 from ttt_cli.games.teams import NO_TEAMS, Teams
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, spread
-from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, InputFile, PeopleReport, Problem, ReadReport
+from ttt_cli.reading.reports import (
+    TEXT_COLUMNS,
+    FileReport,
+    InputFile,
+    PeopleReport,
+    Problem,
+    ReadReport,
+)
 from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
@@ -98,7 +105,9 @@ def fill(
     _insert(connection, "players", players, _PLAYERS.format(pairs=pairs))
     meta = describe(games, timeline, fit, config)
     insert_rows(connection, "meta", meta.to_rows())
-    connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
+    connection.execute(
+        INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row()
+    )
     return meta
 
 
@@ -136,13 +145,16 @@ def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeli
         _insert(connection, "game_rows", game_rows)
         if texts:
             game_texts: Columns = {
-                name: spread(numbers[name], column.codes[part]) for name, column in text_columns.items()
+                name: spread(numbers[name], column.codes[part])
+                for name, column in text_columns.items()
             }
             _insert(connection, "game_texts", game_texts)
     return texts
 
 
-def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> Places:
+def _insert_spans(
+    connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit
+) -> Places:
     """Insert the spans of all players; return their nodes, in the order of the rows."""
     nodes = timeline.storage.zeros("by player", (timeline.n_nodes,), np.int64)
     nodes[:] = by_player(timeline)
@@ -154,10 +166,14 @@ def _insert_spans(connection: DuckDBPyConnection, games: Games, timeline: Timeli
     return nodes
 
 
-def _insert_categories(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit) -> None:
+def _insert_categories(
+    connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit
+) -> None:
     """Insert the categories of games, and the skills in those with offsets."""
     # the category that is empty is always there
-    category = without_unused_texts(CodedColumn(np.append(games.category.codes, 0), games.category.values))
+    category = without_unused_texts(
+        CodedColumn(np.append(games.category.codes, 0), games.category.values)
+    )
     names = np.array(category.values, object)
     _insert(connection, "categories", {"id": np.arange(len(names), dtype=np.int32), "name": names})
     _insert(connection, "game_categories", {"category": category.codes[:-1]})
@@ -188,7 +204,11 @@ def _insert_sides(connection: DuckDBPyConnection, games: Games) -> None:
         "share": teams.share,
     }
     _insert(connection, "team_members", members)
-    sides: Columns = {"white_team": games.white_team, "black_team": games.black_team, "race": games.race}
+    sides: Columns = {
+        "white_team": games.white_team,
+        "black_team": games.black_team,
+        "race": games.race,
+    }
     _insert(connection, "game_sides", sides)
 
 
@@ -213,9 +233,7 @@ def _period_columns(timeline: Timeline) -> Columns:
 
 
 # Distinct pairs of opponents
-_PAIRS: Final = (
-    "SELECT DISTINCT least(white_id, black_id) AS low, greatest(white_id, black_id) AS high FROM game_rows"
-)
+_PAIRS: Final = "SELECT DISTINCT least(white_id, black_id) AS low, greatest(white_id, black_id) AS high FROM game_rows"
 _PAIRS_OF_SIDES: Final = """
 SELECT DISTINCT least(white.player_id, black.player_id) AS low, greatest(white.player_id, black.player_id) AS high
 FROM game_players AS white JOIN game_players AS black USING (game) WHERE black.is_black AND NOT white.is_black
@@ -245,7 +263,9 @@ def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: 
         f'nullif("{name}", \'nan\') AS "{name}"' if column.dtype == np.float64 else f'"{name}"'
         for name, column in incoming.items()
     ]
-    rows = sql or f"SELECT {', '.join(values)} FROM incoming"  # DuckDB finds the variable `incoming`
+    rows = (
+        sql or f"SELECT {', '.join(values)} FROM incoming"
+    )  # DuckDB finds the variable `incoming`
     connection.execute(f"INSERT INTO {table} BY NAME {rows}")
 
 
@@ -285,7 +305,10 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
 
 def _as_json(of_field: GroupsOfField) -> dict[str, Any]:
     """Newcomers' means by a field."""
-    means = {of_group.value: [of_group.newcomers, of_group.mean, of_group.sd] for of_group in of_field.groups}
+    means = {
+        of_group.value: [of_group.newcomers, of_group.mean, of_group.sd]
+        for of_group in of_field.groups
+    }
     return {"mean": of_field.mean, "sd": of_field.sd, "groups": means}
 
 
@@ -399,7 +422,9 @@ def covariate_columns(games: Games) -> dict[str, Columns]:
         "covariates": {
             "id": np.arange(count, dtype=np.int32),
             "name": np.array([covariate.name for covariate in games.covariates], object),
-            "category": np.array([covariate.is_category for covariate in games.covariates], np.bool_),
+            "category": np.array(
+                [covariate.is_category for covariate in games.covariates], np.bool_
+            ),
         },
         "game_covariates": {
             "covariate": np.repeat(np.arange(count, dtype=np.int32), len(games)),
@@ -524,7 +549,9 @@ def _rebuild_teams(run: _Reader) -> Teams:
     if not len(members["team"]):
         return NO_TEAMS
     size = np.bincount(members["team"])  # nobody is in team 0
-    return Teams(np.append(0, np.cumsum(size)).astype(np.int64), members["player_id"], members["share"])
+    return Teams(
+        np.append(0, np.cumsum(size)).astype(np.int64), members["player_id"], members["share"]
+    )
 
 
 def _rebuild_texts(run: _Reader, games: int, table: str, column: str) -> CodedColumn[str]:
@@ -589,4 +616,6 @@ def _rebuild_report(run: _Reader) -> ReadReport:
             file = replace(file, chess=chess, home=home, winner_first=winner_first)
         files.append(file)
     problems = tuple(Problem(*row) for row in run.rows("FROM problems"))
-    return ReadReport(tuple(files), problems, aliases=aliases, people=people, corrections=corrections)
+    return ReadReport(
+        tuple(files), problems, aliases=aliases, people=people, corrections=corrections
+    )

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from ttt_cli.config.schema import Period
 
-RETRY_DELAYS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds, while another process writes the file
+RETRY_DELAYS: Final = (
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.8,
+    1.6,
+)  # seconds, while another process writes the file
 _SETTINGS: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -66,7 +73,9 @@ class Views:
         """Show this from now on; whether that is a change."""
         if self._shown == shown:
             return False
-        self._definitions = session_views(*catalog, period, shown.slope, shown.shift, shown.category)
+        self._definitions = session_views(
+            *catalog, period, shown.slope, shown.shift, shown.category
+        )
         self._created.clear()
         self._shown = shown
         return True
@@ -101,7 +110,9 @@ def connect(path: Path, may_write: Path | None = None) -> Opened:
             opened_signature = signature(path)
             for delay in (*RETRY_DELAYS, None):
                 try:
-                    connection.execute(f"ATTACH {quoted(file)} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
+                    connection.execute(
+                        f"ATTACH {quoted(file)} AS {DATABASE} (READ_ONLY, TYPE duckdb)"
+                    )
                     break
                 except duckdb.Error as error:
                     check_file(path)  # gone by now?
@@ -129,7 +140,13 @@ def signature(path: Path) -> Signature:
     for file in (database, log_of(database)):
         if file.exists():
             status = file.stat()
-            numbers += [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+            numbers += [
+                status.st_dev,
+                status.st_ino,
+                status.st_size,
+                status.st_mtime_ns,
+                status.st_ctime_ns,
+            ]
     return tuple(numbers)
 
 
@@ -149,7 +166,9 @@ def check_name(path: Path) -> None:
         str(path).encode("utf-8")
     except UnicodeEncodeError as error:
         where = str(path).encode("utf-8", "backslashreplace").decode()
-        raise RunError("the name of a run must be UTF-8", where=where, hint="give it another name") from error
+        raise RunError(
+            "the name of a run must be UTF-8", where=where, hint="give it another name"
+        ) from error
 
 
 def check_file(path: Path) -> None:
@@ -163,7 +182,11 @@ def check_file(path: Path) -> None:
         is_database = looks_like_database(path)
     except FileNotFoundError:
         with_ending = path.with_name(f"{path.name}.ttt")
-        hint = f"did you mean {with_ending}?" if with_ending.exists() else "make one with `ttt fit FILE`"
+        hint = (
+            f"did you mean {with_ending}?"
+            if with_ending.exists()
+            else "make one with `ttt fit FILE`"
+        )
         raise RunError("no such run", where=where, hint=hint) from None
     except OSError as error:
         raise RunError(error.strerror or str(error), where=where) from error
@@ -194,7 +217,9 @@ def translated(path: Path | None, written: Path | None = None) -> Iterator[None]
         raise RunError(first_line(text), where=str(where) if where else None) from error
 
 
-def insert_rows(connection: DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+def insert_rows(
+    connection: DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]
+) -> None:
     """Insert all rows in one statement."""
     if columns := [list(column) for column in zip(*rows, strict=True)]:
         unnested = ", ".join(["unnest(?)"] * len(columns))
@@ -209,7 +234,9 @@ def first_line(text: str) -> str:
 def _unreadable(path: Path, text: str, how: str = "opened") -> RunError:
     if "newer version of duckdb" in text.lower():
         return RunError(
-            "written by a newer version", where=str(path), hint="upgrade ttt and duckdb, or fit it again"
+            "written by a newer version",
+            where=str(path),
+            hint="upgrade ttt and duckdb, or fit it again",
         )
     hint = "the file may be damaged; fit it again"
     if (log := path.with_name(f"{path.name}.wal")).exists():

@@ -35,7 +35,9 @@ MOST_BYTES: Final = 128_000_000
 _LONGEST_LINE: Final = 3 * LONGEST_NAME  # bytes
 _MOST_SWEEPS: Final = 2**31 - 1
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
-_FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS: Final = (
+    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 def canonical(params: Mapping[str, Any]) -> str:
@@ -91,7 +93,11 @@ class EvidencePoint:
         resolved = _mapping(params)
         if any(isinstance(value, dict | list) for value in resolved.values()):
             raise ValueError("parameters are numbers")
-        if type(converged) is not bool or type(sweeps) is not int or not 0 <= sweeps <= _MOST_SWEEPS:
+        if (
+            type(converged) is not bool
+            or type(sweeps) is not int
+            or not 0 <= sweeps <= _MOST_SWEEPS
+        ):
             raise ValueError("no convergence or sweeps")
         return cls(
             requested=requested,
@@ -149,14 +155,18 @@ def store_points(path: Path, basis: str, rows: Iterable[Row]) -> None:
     """Append points. Raises RunError when they cannot be written."""
     lines = "".join(f"{json.dumps([basis, *row])}\n" for row in rows)
     try:
-        descriptor = os.open(points_file(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o666)
+        descriptor = os.open(
+            points_file(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o666
+        )
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             text = f"\n{lines}".encode()  # the last line may have been broken off
             if file.write(text) != len(text):
                 raise OSError("the disk is full")
             os.fsync(descriptor)
     except OSError as error:
-        raise RunError(f"its points cannot be written: {error.strerror or error}", where=str(path)) from error
+        raise RunError(
+            f"its points cannot be written: {error.strerror or error}", where=str(path)
+        ) from error
 
 
 @dataclass(frozen=True)

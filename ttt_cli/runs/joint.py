@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.gaussian.precision import FEW, Entries, Precision, Solution, dot, link_entries, sums_of_games
+from ttt_cli.gaussian.precision import (
+    FEW,
+    Entries,
+    Precision,
+    Solution,
+    dot,
+    link_entries,
+    sums_of_games,
+)
 from ttt_cli.histories import Curve, curve_columns, later_on
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.runs.schema import RUN
@@ -95,7 +103,9 @@ class RunPrecision(Precision):
         self.step_variance = np.concatenate(
             [variance_of_nodes, newcomers.step_variance, offsets.step_variance]
         )
-        first = np.concatenate([np.tile(debut, len(quantities)), np.arange(years) == 0, offsets.is_first])
+        first = np.concatenate(
+            [np.tile(debut, len(quantities)), np.arange(years) == 0, offsets.is_first]
+        )
         begins_variable = first | (self.step_variance > 0.0)
         self.group: Places = np.cumsum(begins_variable) - 1
         variance = self.step_variance[begins_variable]
@@ -105,7 +115,8 @@ class RunPrecision(Precision):
         entries = self._link_entries(arrays, nodes if has_margins else 0)
         entries += self._category_entries(arrays)
         entries += [
-            Entries(self.group[row], self.group[column], value) for row, column, value in newcomers.entries
+            Entries(self.group[row], self.group[column], value)
+            for row, column, value in newcomers.entries
         ]
         if has_margins:
             margins = self.group[nodes : 2 * nodes]
@@ -122,7 +133,11 @@ class RunPrecision(Precision):
         while end < len(self._previous) and self._previous[end] >= 0:
             end += 1
         step_precision = 1.0 / self.variance[begin + 1 : end]
-        matrix = np.diag(self.diagonal[begin:end]) - np.diag(step_precision, 1) - np.diag(step_precision, -1)
+        matrix = (
+            np.diag(self.diagonal[begin:end])
+            - np.diag(step_precision, 1)
+            - np.diag(step_precision, -1)
+        )
         return ChainBlock(slice(begin, end), matrix)
 
     def _link_entries(self, arrays: Arrays, margins: int) -> list[Entries]:
@@ -143,7 +158,9 @@ class RunPrecision(Precision):
         skills = [self.skill_of_offset[first], self.skill_of_offset[second]]
         ends = [*skills, self.first_offset + first, self.first_offset + second]
         u = np.array([[1.0, -1.0, 1.0, -1.0]])
-        return link_entries([self.group[end] for end in ends], u, np.array([links["q11"]], np.float64))
+        return link_entries(
+            [self.group[end] for end in ends], u, np.array([links["q11"]], np.float64)
+        )
 
 
 class _StoredOffsets(NamedTuple):
@@ -160,7 +177,9 @@ def _offsets(arrays: Arrays) -> _StoredOffsets:
     if not len(step_variance):
         return _StoredOffsets(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64))
     rows = arrays(_OFFSETS)
-    return _StoredOffsets(step_variance, np.append(True, rows["last"][:-1]), rows["skill"].astype(np.int64))
+    return _StoredOffsets(
+        step_variance, np.append(True, rows["last"][:-1]), rows["skill"].astype(np.int64)
+    )
 
 
 class _NewcomersMean(NamedTuple):
@@ -180,13 +199,20 @@ def _newcomers(
     drift = meta.params.get("prior_mean_drift")
     first = np.flatnonzero(debut)
     year = calendar_year(period[first].astype(np.int64), cast("Period", meta.period))
-    if not (isinstance(drift, float) and np.isin(year, years).all() and (step_variance[first] > 0.0).all()):
+    if not (
+        isinstance(drift, float)
+        and np.isin(year, years).all()
+        and (step_variance[first] > 0.0).all()
+    ):
         raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))
     first_year_row = len(step_variance)  # after the nodes
     row_of_mean = first_year_row + np.searchsorted(years, year)
     precision = 1.0 / step_variance[first]
-    entries = [Entries(row_of_mean, row_of_mean, precision), Entries(first, row_of_mean, -precision)]
+    entries = [
+        Entries(row_of_mean, row_of_mean, precision),
+        Entries(first, row_of_mean, -precision),
+    ]
     return _NewcomersMean(np.where(variance > STIFF, variance, 0.0), entries)
 
 
@@ -314,7 +340,9 @@ class JointSkills:
         variances = []
         if len(groups) > FEW * math.log(EXACT) / math.log(exact):
             covariances = self.within(groups, exact)
-            variances = [w @ covariance @ w for w, covariance in zip(weights, covariances, strict=True)]
+            variances = [
+                w @ covariance @ w for w, covariance in zip(weights, covariances, strict=True)
+            ]
         else:
             before = None
             for group, w in zip(self._groups(groups)[1], weights, strict=True):
@@ -340,7 +368,9 @@ class JointSkills:
             return [self._covariance(part, exact, few=few) for part in parts]
         sizes = np.array([len(group) for group in groups])
         pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
-        first, second = np.concatenate(pairs, axis=1) + np.repeat(np.cumsum(sizes) - sizes, sizes**2)
+        first, second = np.concatenate(pairs, axis=1) + np.repeat(
+            np.cumsum(sizes) - sizes, sizes**2
+        )
         entries = self._selected(at_periods.take(first), at_periods.take(second))
         matrices = np.split(entries, np.cumsum(sizes**2)[:-1])
         return [matrix.reshape(size, size) for matrix, size in zip(matrices, sizes, strict=True)]
@@ -359,11 +389,15 @@ class JointSkills:
         noisy = np.flatnonzero(self._own_noise(at_periods, at_periods))
         for node in np.unique(at_periods.node[noisy]):
             after_node = noisy[at_periods.node[noisy] == node]
-            noise = self._own_noise(at_periods.take(after_node[:, None]), at_periods.take(after_node))
+            noise = self._own_noise(
+                at_periods.take(after_node[:, None]), at_periods.take(after_node)
+            )
             samples[:, after_node] += _drawn(rng, noise, n)
         return samples + at_periods.mean
 
-    def _groups(self, groups: Sequence[Sequence[Skill]]) -> tuple[_SkillsAtPeriods, list[_SkillsAtPeriods]]:
+    def _groups(
+        self, groups: Sequence[Sequence[Skill]]
+    ) -> tuple[_SkillsAtPeriods, list[_SkillsAtPeriods]]:
         """The skills of all groups, and of each."""
         at_periods = self._skills_at([skill for group in groups for skill in group])
         parts = []
@@ -412,7 +446,10 @@ class JointSkills:
         scipy's sparse products are faster by less than its import takes.
         """
         at = self._interpolation(skills)
-        parts = [weight * x[variable].T for variable, weight in zip(at.variables, at.weights, strict=True)]
+        parts = [
+            weight * x[variable].T
+            for variable, weight in zip(at.variables, at.weights, strict=True)
+        ]
         return np.asarray(sum(parts[1:], parts[0]).T)
 
     def _columns(self, skills: _SkillsAtPeriods) -> Array:
@@ -424,7 +461,9 @@ class JointSkills:
             np.add.at(weights, (variable, column), weight)
         return weights
 
-    def _solved(self, b: Array, exact: float, similar: Solution | None = None) -> tuple[Array, Array]:
+    def _solved(
+        self, b: Array, exact: float, similar: Solution | None = None
+    ) -> tuple[Array, Array]:
         """x of A x = b and the residual."""
         with self._checked():
             return self._a.solve(b, residual=exact, similar=similar)
@@ -436,12 +475,16 @@ class JointSkills:
         low = np.minimum(first.share, second.share)
         high = np.maximum(first.share, second.share)
         of_bridge = step_variance * low * (1.0 - high)
-        of_walk = np.where(first.between, 0.0, first.rise) * np.minimum(first.clock_ahead, second.clock_ahead)
+        of_walk = np.where(first.between, 0.0, first.rise) * np.minimum(
+            first.clock_ahead, second.clock_ahead
+        )
         return np.where(first.node == second.node, of_bridge + of_walk, 0.0)
 
     def _covariance(self, skills: _SkillsAtPeriods, exact: float, *, few: bool) -> Array:
         """W' A^-1 W for the weights W of skills, and their own noise."""
-        covariance = self._covariance_of_few(skills, exact) if few else self._covariance_of_many(skills)
+        covariance = (
+            self._covariance_of_few(skills, exact) if few else self._covariance_of_many(skills)
+        )
         covariance += self._own_noise(skills.take(np.s_[:, None]), skills)
         return np.asarray(0.5 * (covariance + covariance.T))
 

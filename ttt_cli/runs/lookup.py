@@ -25,7 +25,9 @@ Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 DOMINANCE: Final = 10  # times the games of the next player of the name
 POINTS: Final = "points"  # in place of anchors: skills are shown in model points
 ELO_UNIT: Final = "Elo"
-ELO: Final = "elo"  # in place of anchors: differences are those of Elo, the level is that of the points
+ELO: Final = (
+    "elo"  # in place of anchors: differences are those of Elo, the level is that of the points
+)
 EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
 MATCHED: Final = "matched"  # the slope that fits the anchors best
 _EXACT: Final = "="  # before a name that is meant as it is spelled
@@ -35,7 +37,9 @@ _SELECT: Final = 'SELECT player, folded, surname, games, "first", "last" FROM pl
 _WORDS: Final = "string_split(folded, ' ')"
 _SORTED: Final = f"array_to_string(list_sort({_WORDS}), ' ')"
 _BEGUN: Final = "period_number >= (SELECT min(period_number) FROM spans WHERE player = ?)"
-_ANCHOR: Final = re.compile(r"(?P<name>.+?)\s*@\s*(?P<period>\d{4}\S*)\s*=\s*(?P<rating>-?\d+(\.\d+)?)")
+_ANCHOR: Final = re.compile(
+    r"(?P<name>.+?)\s*@\s*(?P<period>\d{4}\S*)\s*=\s*(?P<rating>-?\d+(\.\d+)?)"
+)
 _SKILLS: Final = """
 SELECT period, mean FROM skills WHERE player = ? AND (period = ? OR split_part(period, '-', 1) = ?)
 ORDER BY period_number DESC LIMIT 1
@@ -120,7 +124,9 @@ def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
     return [Candidate(*row) for row in rows]
 
 
-def _fits(typed: list[str], candidate: Candidate, forms: Mapping[str, set[str]], *, cut: bool) -> bool:
+def _fits(
+    typed: list[str], candidate: Candidate, forms: Mapping[str, set[str]], *, cut: bool
+) -> bool:
     """Whether words typed, or `forms` of them, are words of a name or initials; `cut`: or their first letters."""
     unmatched = candidate.folded.split()
     initials = []
@@ -136,7 +142,9 @@ def _fits(typed: list[str], candidate: Candidate, forms: Mapping[str, set[str]],
     surname = candidate.surname.split()
     for initial in initials:
         uncut = surname if len(initial) > 1 else ()
-        match = next((part for part in unmatched if part.startswith(initial) and part not in uncut), None)
+        match = next(
+            (part for part in unmatched if part.startswith(initial) and part not in uncut), None
+        )
         if match is None:
             return False
         unmatched.remove(match)
@@ -170,7 +178,9 @@ def _listing(candidates: list[Candidate], separator: str, most: int = _LISTED) -
 
 def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     """The error for an unknown name, with the most similar names."""
-    written = " ".join(word for word in name.split() if not word.isdigit()) or name  # a year is no part of it
+    written = (
+        " ".join(word for word in name.split() if not word.isdigit()) or name
+    )  # a year is no part of it
     words = fold(written).split() or words
     likeness = (
         f"greatest(jaro_winkler_similarity({_SORTED}, ?), jaro_winkler_similarity(surname, ?),"
@@ -214,7 +224,9 @@ def find_period(
         hint = f"the run covers {meta.first} to {meta.last}, by the {meta.period}"
         raise LookupFailed(f"no player has a skill at {at}", hint=hint)
     if (first := _history(query, player)[0]) is None:
-        raise LookupFailed(f"{player} has no games in this run", hint="`ttt players` lists those who have")
+        raise LookupFailed(
+            f"{player} has no games in this run", hint="`ttt players` lists those who have"
+        )
     hint = f"the history starts in {first}, the run ends in {meta.last}"
     raise LookupFailed(f"{player} has no skill at {at}", hint=hint)
 
@@ -317,5 +329,7 @@ def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     if slope <= 0.0:
         hint = "two or more are needed, with higher ratings for stronger players"
         raise ConfigError("the anchors give no slope", hint=hint)
-    shift = fsum(rating - slope * mean for rating, mean in zip(ratings, means, strict=True)) / len(means)
+    shift = fsum(rating - slope * mean for rating, mean in zip(ratings, means, strict=True)) / len(
+        means
+    )
     return Scale(slope, shift, anchors, matched)

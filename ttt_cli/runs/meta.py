@@ -142,14 +142,18 @@ def _read(kind: str, text: str) -> Any:
     if not isinstance(value, list):
         return None
     if "float" in kind:
-        return tuple(tuple(pair) for pair in value) if all(_is_pair(pair) for pair in value) else None
+        return (
+            tuple(tuple(pair) for pair in value) if all(_is_pair(pair) for pair in value) else None
+        )
     return tuple(value) if all(type(text) is str for text in value) else None
 
 
 def _is_pair(value: Any) -> bool:
     """Whether a value is a list of two numbers."""
     return (
-        type(value) is list and len(value) == 2 and all(type(number) in _TYPES["float"] for number in value)
+        type(value) is list
+        and len(value) == 2
+        and all(type(number) in _TYPES["float"] for number in value)
     )
 
 
@@ -170,7 +174,9 @@ def parse_integer(text: str) -> int:
 
 def to_json(value: Any) -> str:
     """Compact JSON, numpy numbers included."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=lambda array: array.tolist())
+    return json.dumps(
+        value, ensure_ascii=False, separators=(",", ":"), default=lambda array: array.tolist()
+    )
 
 
 def in_use(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,9 @@ class RunReplaced(RunError):
 
 
 def open_run(
-    path: str | os.PathLike[str] | None = None, scale: Sequence[str] = (), category: str | None = None
+    path: str | os.PathLike[str] | None = None,
+    scale: Sequence[str] = (),
+    category: str | None = None,
 ) -> Run:
     """Open the run at `path`, else at `$TTT_RUN`, else the run in the current folder (`*.ttt`) that was fitted last.
 
@@ -73,13 +75,19 @@ def open_run(
     """
     if named := path or os.environ.get("TTT_RUN"):
         return Run(run_path(named), scale, category=category)
-    here = [file for file in Path().glob(f"*{ENDING}") if file.is_file() and not file.name.startswith(".")]
+    here = [
+        file
+        for file in Path().glob(f"*{ENDING}")
+        if file.is_file() and not file.name.startswith(".")
+    ]
     best: Run | None = None
     error = RunError(
         "there is no run (*.ttt) here",
         hint="make one with `ttt fit FILE`, or name one with -r RUN or in $TTT_RUN",
     )
-    for written, _, file in sorted(((file.stat().st_mtime, file.name, file) for file in here), reverse=True):
+    for written, _, file in sorted(
+        ((file.stat().st_mtime, file.name, file) for file in here), reverse=True
+    ):
         if best and datetime.fromisoformat(best.meta.created).timestamp() > written + _CLOCK:
             break  # no run is created after its file was written
         if hasattr(os, "geteuid") and {file.stat().st_uid, file.lstat().st_uid} != {os.geteuid()}:
@@ -103,7 +111,9 @@ def open_run(
 def run_path(name: str | os.PathLike[str]) -> Path:
     """Path of a named run: `a` is `a.ttt`, unless `a` exists."""
     path = Path(name)
-    return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
+    return (
+        path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
+    )
 
 
 class Run:
@@ -214,7 +224,9 @@ class Run:
         with self._cursor(sql) as cursor:
             columns: dict[str, Any] = cursor.execute(sql, list(parameters)).fetchnumpy()
         return {
-            name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
+            name: np.ma.filled(column, np.nan)
+            if column.dtype == np.float64
+            else np.ma.getdata(column)
             for name, column in columns.items()
         }
 
@@ -239,7 +251,9 @@ class Run:
             run._cursor(sql) as cursor,
             database.translated(self.path, path),
         ):
-            cursor.execute(f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)")
+            cursor.execute(
+                f"COPY ({sql}) TO {database.quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+            )
 
     @contextmanager
     def _cursor(
@@ -252,7 +266,9 @@ class Run:
         categories.
         """
         scale = Scale() if in_points else self.scale
-        shown = database.Shown(scale.slope, scale.shift, None if in_points else self._category_number)
+        shown = database.Shown(
+            scale.slope, scale.shift, None if in_points else self._category_number
+        )
         with self._lock:
             connection = self._connected()
             views = self._views
@@ -302,7 +318,9 @@ class Run:
             return self._connection
 
     def _replaced(self) -> RunReplaced:
-        return RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")
+        return RunReplaced(
+            "the run was replaced meanwhile", where=str(self.path), hint="open it again"
+        )
 
     def refuse_replaced(self) -> None:
         """Raise RunReplaced if another run replaced this one."""
@@ -322,7 +340,9 @@ class Run:
             return find_player(self._fetch, name)
         except LookupFailed as error:
             where = self.name if self.category is None else f"{self.name}, category {self.category}"
-            raise LookupFailed(error.message, where=where, hint=error.hint, player=error.player) from None
+            raise LookupFailed(
+                error.message, where=where, hint=error.hint, player=error.player
+            ) from None
 
     def find_period(self, at: str | int | None, player: str | None = None) -> tuple[str, int]:
         """Label and number of a period, of the run or a player's history. Raises LookupFailed."""
@@ -401,7 +421,9 @@ class Run:
                 return rebuild_games(cursor)
             except (ValueError, TypeError, OverflowError) as error:
                 where = str(self.path) if self.path else None
-                raise RunError("its games cannot be read", where=where, hint="fit it again") from error
+                raise RunError(
+                    "its games cannot be read", where=where, hint="fit it again"
+                ) from error
 
     # Curves over years
 
@@ -446,7 +468,9 @@ class Run:
         """Parameters of draws in a year, points: of the last year with games up to it; None if they are constant."""
         if not self.has_moving_draws:
             return None
-        _, margin, _, level = max((row for row in self._draws if row[0] <= year), default=self._draws[0])
+        _, margin, _, level = max(
+            (row for row in self._draws if row[0] <= year), default=self._draws[0]
+        )
         return {"draw_margin": margin, "draw_margin_level": level}
 
     @property
@@ -483,7 +507,9 @@ class Run:
                 if self.has_sums
                 else "fit with -s solver.posterior=joint (ttt, ttt-d)",
             )
-        return JointSkills(self.arrays, self.meta, self.name, self.scale.slope, self._category_number)
+        return JointSkills(
+            self.arrays, self.meta, self.name, self.scale.slope, self._category_number
+        )
 
     def _resolved(
         self, skills: Sequence[tuple[str | int, str | int]]
@@ -558,7 +584,9 @@ class Run:
             return [EvidencePoint.from_row(row) for row in rows]
         except (ValueError, TypeError, RecursionError) as error:
             where = str(self.path) if self.path else None
-            raise RunError("its evidence points cannot be read", where=where, hint="fit it again") from error
+            raise RunError(
+                "its evidence points cannot be read", where=where, hint="fit it again"
+            ) from error
 
     def store_evidence(self, points: Iterable[EvidencePoint]) -> None:
         """Store points beside the run; the later of equal parameters counts. Raises RunError, RunReplaced."""
@@ -586,4 +614,6 @@ class Run:
     @cached_property
     def _basis(self) -> str:
         query = f"SELECT digest FROM {RUN}.inputs ORDER BY rowid"
-        return basis_of(self.meta, [digest for (digest,) in self._connected().execute(query).fetchall()])
+        return basis_of(
+            self.meta, [digest for (digest,) in self._connected().execute(query).fetchall()]
+        )

@@ -39,7 +39,9 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
         "day": "CAST(DATE '1970-01-01' + number AS VARCHAR)",
     }
 )
-RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
+RANGES: Final[
+    Mapping[Period, tuple[int, int]]
+] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
     period: (number_of(date.min, period), number_of(date.max, period)) for period in LABELS
 }
 
@@ -179,7 +181,9 @@ ADDED: Final = (
     frozenset({"victory_margins"}),
     frozenset({"doubtful_games"}),
     frozenset({"sources", "game_sources"}),
-    frozenset({"categories", "game_categories", "category_spans", "category_links", "category_steps"}),
+    frozenset(
+        {"categories", "game_categories", "category_spans", "category_links", "category_steps"}
+    ),
     frozenset({"team_members", "game_sides"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
@@ -422,7 +426,11 @@ def _category_tables(category: int) -> dict[str, str]:
 
 
 def _views(
-    chains: Sequence[str], period: Period, names: Mapping[str, str], slope: float = 1.0, shift: float = 0.0
+    chains: Sequence[str],
+    period: Period,
+    names: Mapping[str, str],
+    slope: float = 1.0,
+    shift: float = 0.0,
 ) -> dict[str, str]:
     """SQL of the views by name; `names` of the tables that they read, by table."""
     skill, *further_chains = chains

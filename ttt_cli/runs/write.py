@@ -29,7 +29,10 @@ from ttt_cli.timeline import Timeline
 # The oldest format that every version of DuckDB we allow can write, and the first in which a log knows its database: a
 # log left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
-_LIMITS: Final = {"memory_limit": "400MB", "threads": 1}  # two threads take more memory and hardly less time
+_LIMITS: Final = {
+    "memory_limit": "400MB",
+    "threads": 1,
+}  # two threads take more memory and hardly less time
 _OTHER_ENDINGS: Final = (  # of files that are no databases
     ".csv .tsv .txt .json .jsonl .ndjson .parquet .pgn .xlsx .ods .html .yaml "
     ".yml .svg .png .pdf .gz .bz2 .xz .zst .zip"
@@ -57,8 +60,12 @@ def write_lock(path: str | os.PathLike[str] | None) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             lock = file.with_name(f".{file.name}.lock")
-            sentence = f"{path}: waiting for another process that writes this run (--no-wait refuses)"
-            stack.enter_context(locked(lock, wait=WRITER.wait, on_wait=lambda: WRITER.report(sentence)))
+            sentence = (
+                f"{path}: waiting for another process that writes this run (--no-wait refuses)"
+            )
+            stack.enter_context(
+                locked(lock, wait=WRITER.wait, on_wait=lambda: WRITER.report(sentence))
+            )
         except BlockingIOError:
             hint = "leave --no-wait out to wait until it ends"
             raise RunError("another process writes this run", where=str(path), hint=hint) from None
@@ -117,9 +124,7 @@ def check_sources(path: str | os.PathLike[str], sources: Sequence[str]) -> None:
         return
     try:
         with Run(file, ["points"]) as run:
-            query = (
-                f"SELECT path FROM {RUN}.inputs WHERE NOT list_contains(?, kind) ORDER BY rowid LIMIT 1000"
-            )
+            query = f"SELECT path FROM {RUN}.inputs WHERE NOT list_contains(?, kind) ORDER BY rowid LIMIT 1000"
             inputs = [name for (name,) in run.select(query, [list(NOT_OF_GAMES)])[1]]
     except RunError:
         return  # as `check_destination` describes
@@ -140,7 +145,11 @@ def _is_from(name: str, source: str) -> bool:
 
 def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
     """Raise RunError when the disk has not enough room for a run beside the one that it replaces."""
-    needed = _BYTES_WITHOUT_GAMES + _BYTES_PER_GAME * timeline.n_games + _BYTES_PER_NODE * timeline.n_nodes
+    needed = (
+        _BYTES_WITHOUT_GAMES
+        + _BYTES_PER_GAME * timeline.n_games
+        + _BYTES_PER_NODE * timeline.n_nodes
+    )
     if (free := shutil.disk_usage(real_path(Path(path)).parent).free) < needed:
         raise RunError(
             f"the run needs about {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.1f} MB left",
@@ -180,7 +189,9 @@ def write_run(
         if games.report.corrections is not None:
             digests.append(games.report.corrections.digest)
         if dropped := drop_stale_points(target, basis_of(written.meta, digests)):
-            WRITER.report(f"{path}: {dropped:,} evidence points of other games or settings are dropped")
+            WRITER.report(
+                f"{path}: {dropped:,} evidence points of other games or settings are dropped"
+            )
 
 
 class _StoredRun(NamedTuple):
@@ -190,7 +201,9 @@ class _StoredRun(NamedTuple):
     catalog: Catalog
 
 
-def _write_database(file: Path, games: Games, timeline: Timeline, fit: Fit, config: Config) -> _StoredRun:
+def _write_database(
+    file: Path, games: Games, timeline: Timeline, fit: Fit, config: Config
+) -> _StoredRun:
     """Write a new database. Raises OSError, duckdb.Error."""
     import duckdb
 
@@ -206,7 +219,9 @@ def _write_database(file: Path, games: Games, timeline: Timeline, fit: Fit, conf
     return _StoredRun(meta, catalog)
 
 
-def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()) -> Run:
+def memory_run(
+    games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()
+) -> Run:
     """A run in memory, with all tables."""
     import duckdb
 

@@ -33,7 +33,12 @@ class LookupFailed(TttError):
     exit_code = 2
 
     def __init__(
-        self, message: str, *, where: str | None = None, hint: str | None = None, player: str | None = None
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        player: str | None = None,
     ) -> None:
         self.player = player
         super().__init__(message, where=where, hint=hint)

@@ -12,7 +12,18 @@ from string import ascii_letters, digits
 from typing import Final
 
 _LETTERS: Final = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t"}
+    {
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "æ": "ae",
+        "œ": "oe",
+        "ı": "i",
+        "ħ": "h",
+        "ŧ": "t",
+    }
 )
 _APOSTROPHES: Final = re.compile("['’‘ʼ`´]")
 _OTHER: Final = re.compile(r"[\W_]+")
@@ -27,7 +38,11 @@ def fold(name: str) -> str:
     else:
         bare = _APOSTROPHES.sub("", name)  # before NFKD, which turns ´ into a blank and an accent
         decomposed = unicodedata.normalize("NFKD", bare.casefold())
-        text = "".join(c for c in decomposed if not unicodedata.combining(c)).casefold().translate(_LETTERS)
+        text = (
+            "".join(c for c in decomposed if not unicodedata.combining(c))
+            .casefold()
+            .translate(_LETTERS)
+        )
     return _OTHER.sub(" ", _APOSTROPHES.sub("", text)).strip()
 
 
@@ -52,7 +67,10 @@ def fold_surname(name: str) -> str:
 def fold_surnames(names: Sequence[str], folded: Sequence[str]) -> list[str]:
     """`fold_surname` of each name, given `fold_all` of them."""
     surnames = fold_all([name.partition(",")[0] if "," in name else "" for name in names])
-    return [surname or _last_word(full_name) for surname, full_name in zip(surnames, folded, strict=True)]
+    return [
+        surname or _last_word(full_name)
+        for surname, full_name in zip(surnames, folded, strict=True)
+    ]
 
 
 def _last_word(folded: str) -> str:

@@ -15,7 +15,9 @@ _POLL: Final = 0.05  # seconds between two tries to take a lock
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
+def locked(
+    path: Path, *, wait: bool = True, on_wait: Callable[[], object] = lambda: None
+) -> Iterator[None]:
     """Lock the file `path` inside the block; `on_wait` is called before waiting for another process.
 
     Raises BlockingIOError if another process has the lock and not `wait`, OSError when it cannot be created.
@@ -46,7 +48,9 @@ def _check_lock(path: Path) -> None:
     with suppress(FileNotFoundError):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-            raise FileExistsError(errno.EEXIST, "is not a regular file, as a lock must be", str(path))
+            raise FileExistsError(
+                errno.EEXIST, "is not a regular file, as a lock must be", str(path)
+            )
 
 
 class _WriterState(threading.local):

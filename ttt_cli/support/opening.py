@@ -63,7 +63,9 @@ class _Output:
 class _CommandFiles:
     """Files that one command reads, by kind (`games`, `aliases`, `config`), and files that it is going to write."""
 
-    inputs: dict[FileId, dict[str, str]] = field(default_factory=dict)  # the name of the input by its kind
+    inputs: dict[FileId, dict[str, str]] = field(
+        default_factory=dict
+    )  # the name of the input by its kind
     outputs: dict[FileId, _Output] = field(default_factory=dict)
 
 
@@ -119,7 +121,9 @@ def check_special(path: str | os.PathLike[str]) -> os.stat_result:
     status = Path(path).stat()
     mode = status.st_mode
     if stat.S_ISREG(mode) and in_system_folder(path):
-        raise OSError(errno.ENOTSUP, "is a file of the system, neither a regular file nor a pipe", str(path))
+        raise OSError(
+            errno.ENOTSUP, "is a file of the system, neither a regular file nor a pipe", str(path)
+        )
     if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_stream(status)):
         raise OSError(errno.ENOTSUP, "is a device", str(path))
     if stat.S_ISSOCK(mode):
@@ -199,7 +203,9 @@ def _open_pipe_to_read(path: str | os.PathLike[str]) -> int:
         waiting = select.poll()
         waiting.register(descriptor, select.POLLIN)
         has_bytes_or_end = bool(waiting.poll(1000 * PIPE_LIMIT))
-        if not has_bytes_or_end and not _has_writer(descriptor):  # a writer may take longer to its first byte
+        if not has_bytes_or_end and not _has_writer(
+            descriptor
+        ):  # a writer may take longer to its first byte
             raise OSError(
                 errno.ENXIO, f"is a pipe that nobody wrote to for {PIPE_LIMIT:g} seconds", str(path)
             )
@@ -229,7 +235,9 @@ def _open_pipe_to_write(path: str | os.PathLike[str]) -> int:
             if error.errno != errno.ENXIO:
                 raise
         if time.monotonic() >= end:
-            raise OSError(errno.ENXIO, f"is a pipe that nobody read for {PIPE_LIMIT:g} seconds", str(path))
+            raise OSError(
+                errno.ENXIO, f"is a pipe that nobody read for {PIPE_LIMIT:g} seconds", str(path)
+            )
         time.sleep(_POLL)
     os.set_blocking(descriptor, True)
     return descriptor

@@ -129,10 +129,14 @@ def check_output(out: str, purpose: Purpose) -> bool:
         if path.is_dir():
             raise OutputError(f"{out} cannot be written: is a folder", hint="name a file in it")
         if not path.parent.is_dir():
-            raise OutputError(f"{out} cannot be written: no such folder", hint=f"mkdir -p {path.parent}")
+            raise OutputError(
+                f"{out} cannot be written: no such folder", hint=f"mkdir -p {path.parent}"
+            )
         if not path.exists():
             if in_system_folder(path):
-                raise OutputError(f"{out} cannot be written: no such file", hint="name a regular file")
+                raise OutputError(
+                    f"{out} cannot be written: no such file", hint="name a regular file"
+                )
             return False
         if not stat.S_ISREG(check_special(path).st_mode):
             return False
@@ -171,7 +175,9 @@ def purpose_of_table(
     names = tuple(columns)
 
     def is_earlier(path: Path) -> bool:
-        return _has_columns(path, names) or _shows_columns(path, tuple(visible), listed=one_below_other)
+        return _has_columns(path, names) or _shows_columns(
+            path, tuple(visible), listed=one_below_other
+        )
 
     kind = _kind_of_columns(names)
     return Purpose(kind, is_earlier, f"with other columns than these: {', '.join(names)}")

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)
-_READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY
+_READ_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY
+)
 _WRITE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
 
 

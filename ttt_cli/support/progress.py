@@ -16,7 +16,9 @@ class Bar(Protocol):
 class Progress(Protocol):
     """Shows running tasks, for instance as bars on a terminal."""
 
-    def task(self, label: str, total: float | None = None, unit: str = "") -> AbstractContextManager[Bar]:
+    def task(
+        self, label: str, total: float | None = None, unit: str = ""
+    ) -> AbstractContextManager[Bar]:
         """Open a task of `total` units (None: unknown); it ends with the `with` block."""
 
 

@@ -25,9 +25,15 @@ class Params(EstimatedParams):
     """Parameters of Chessmetrics."""
 
     window: float = key(4.0, "years until a game has lost all its weight, linearly", ge=1)
-    points_per_score: float = key(850.0, "points between the performances of a score of 0 and of 100 %", gt=0)
-    opponents_games: float = key(4.0, "number of added draws against opponents like those met, no unit", ge=0)
-    reference_games: float = key(3.0, "number of added draws against the reference rating, no unit", gt=0)
+    points_per_score: float = key(
+        850.0, "points between the performances of a score of 0 and of 100 %", gt=0
+    )
+    opponents_games: float = key(
+        4.0, "number of added draws against opponents like those met, no unit", ge=0
+    )
+    reference_games: float = key(
+        3.0, "number of added draws against the reference rating, no unit", gt=0
+    )
     reference_rating: float = key(
         2300.0, "rating of the opponent of the reference games, points; shifts the whole scale"
     )

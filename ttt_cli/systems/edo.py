@@ -30,7 +30,9 @@ INVERSE: Final = 4.0  # times the operations of a factor: that and its inverse
 class Params(ExpectedParams):
     """Parameters of Edo."""
 
-    ties: float = key(30.0, "games of the hypothetical drawn match between neighbouring years", gt=0)
+    ties: float = key(
+        30.0, "games of the hypothetical drawn match between neighbouring years", gt=0
+    )
     comparisons: float = key(
         2.0, "comparisons that a game is worth, for deviations; 2 where half are drawn", gt=0
     )
@@ -92,7 +94,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
     drift = np.divide(ELO_SCALE, np.sqrt(link), out=np.zeros(len(link)), where=rated.previous >= 0)
     with np.errstate(divide="ignore"):
         raw_sd = 1.0 / np.sqrt(raw_precision)
-    mean = (raw_precision * rated.everywhere(rating) + prior_precision * params.prior_mean) / precision
+    mean = (
+        raw_precision * rated.everywhere(rating) + prior_precision * params.prior_mean
+    ) / precision
     mean[rated.nodes] = rated.across_gaps(mean[rated.nodes], timeline)
     adjusted = Adjusted(
         mean=mean,
@@ -146,7 +150,9 @@ def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> LogDen
     ground[rated.firsts()] = GROUND
     ties = params.ties * steps_per_year
 
-    def add_matches(rating: Array, gradient: Array, link_precision: Array, node_precision: Array) -> float:
+    def add_matches(
+        rating: Array, gradient: Array, link_precision: Array, node_precision: Array
+    ) -> float:
         density: float = drawn_matches(
             rated.previous, steps, ties, ground, rating, gradient, link_precision, node_precision
         )

@@ -32,12 +32,16 @@ class Params(GivenCovariates, RatingParams, EstimatedParams):
     k: Literal["auto"] | Step = key(
         "auto", "points that a rating moves by for a residual of 1; auto: by alpha"
     )
-    alpha: float = key(0.07, "weight of the new against the old, for k auto: K = 354.5 alpha", gt=0, lt=1)
+    alpha: float = key(
+        0.07, "weight of the new against the old, for k auto: K = 354.5 alpha", gt=0, lt=1
+    )
     k_new: Step | None = key(None, "K of a player's first games; null: as k")
     new_games: int = key(30, "how many games are a player's first ones", ge=0)
     k_top: Step | None = key(None, "K of who has once reached the top rating; null: as k")
     top_rating: int = key(2400, "rating from which k_top counts, points")
-    k_limit: int = key(700, "most that K times a player's games of a period may be, for update period", gt=0)
+    k_limit: int = key(
+        700, "most that K times a player's games of a period may be, for update period", gt=0
+    )
 
 
 @one_pass
@@ -51,7 +55,9 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     margin = resolve_logistic_margin(params, timeline)
     k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
     steps = {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
-    factors = Factors(**steps, new_games=float(params.new_games), top_rating=float(params.top_rating))
+    factors = Factors(
+        **steps, new_games=float(params.new_games), top_rating=float(params.top_rating)
+    )
     periods, games = rows_of(with_points_added(timeline, params), advantage)
     rules = timeline.node_player.copy(), games, margin, params.expectation == "normal", factors
     rating = np.empty(timeline.n_nodes)

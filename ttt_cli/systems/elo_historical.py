@@ -30,7 +30,9 @@ class Params(RatingParams, ExpectedParams):
     """Parameters of Elo's historical method."""
 
     span: float = key(5.0, "length of the periods with one performance each, years", gt=0)
-    padding: float = key(1.0, "drawn games added to every performance, spread over its opponents", gt=0)
+    padding: float = key(
+        1.0, "drawn games added to every performance, spread over its opponents", gt=0
+    )
     smoothing: float = key(
         3.0, "sd of the Gaussian in time under which performances are averaged, years", gt=0
     )
@@ -80,14 +82,18 @@ def lay_out(timeline: Timeline, time: Array, span: float) -> PlayerPeriods:
     block = np.floor(time[played] / span).astype(np.int64)
     block -= block.min(initial=0)
     n_blocks = int(block.max(initial=0)) + 1
-    keys, entry_of_played = np.unique(timeline.node_player[played] * n_blocks + block, return_inverse=True)
+    keys, entry_of_played = np.unique(
+        timeline.node_player[played] * n_blocks + block, return_inverse=True
+    )
     entry = np.zeros(timeline.n_nodes, np.int32)
     entry[played] = entry_of_played
     n = len(keys)
     weights = np.bincount(entry_of_played, games[played], n).astype(np.float64)
     total_time = np.bincount(entry_of_played, games[played] * time[played], n)
     return PlayerPeriods(
-        start=np.searchsorted(keys // n_blocks, np.arange(len(timeline.players) + 1)).astype(np.int64),
+        start=np.searchsorted(keys // n_blocks, np.arange(len(timeline.players) + 1)).astype(
+            np.int64
+        ),
         player=(keys // n_blocks).astype(np.int32),
         block=(keys % n_blocks).astype(np.int32),
         games=weights,
@@ -151,11 +157,17 @@ class GroupDensity(LogDensity):
         """Newton's step to a relative accuracy, groups centred; less exact it is still a step upwards."""
         games = self.comparisons
         accuracy = max(relative, LEAST)
-        return balance(games.first, games.second, self.coupling, self._group, self.gradient, accuracy)[0]
+        return balance(
+            games.first, games.second, self.coupling, self._group, self.gradient, accuracy
+        )[0]
 
 
 def performances(
-    timeline: Timeline, entries: PlayerPeriods, params: Params, solver: SolverConfig, on_sweep: OnSweep | None
+    timeline: Timeline,
+    entries: PlayerPeriods,
+    params: Params,
+    solver: SolverConfig,
+    on_sweep: OnSweep | None,
 ) -> Maximum:
     """Ratings, natural units, with expected scores equal to the scores within each group of a period.
 
@@ -166,12 +178,16 @@ def performances(
     first = entries.first
     second = entries.second
     weight = timeline.weight
-    drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
+    drawn = (
+        weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
+    )
     won = weight * timeline.outcome / 2.0 + drawn / 2.0
     shift = timeline.ahead(params.white_advantage) / ELO_SCALE
     games = Comparisons(first, second, shift, won, weight + drawn - won)
     density = GroupDensity(games, entries.group)
-    return maximise(density, np.zeros(len(entries.games)), solver.tol / ADDED, solver.max_sweeps, on_sweep)
+    return maximise(
+        density, np.zeros(len(entries.games)), solver.tol / ADDED, solver.max_sweeps, on_sweep
+    )
 
 
 def on_one_level(entries: PlayerPeriods, within: Array) -> tuple[Array, bool]:
@@ -211,7 +227,9 @@ def curves(
     n = timeline.n_nodes
     count = np.diff(entries.start)[player]
     node = np.repeat(np.arange(n), count)
-    entry = np.arange(len(node)) + np.repeat(entries.start[player] - (np.cumsum(count) - count), count)
+    entry = np.arange(len(node)) + np.repeat(
+        entries.start[player] - (np.cumsum(count) - count), count
+    )
     squared = (time[node] - entries.time[entry]) ** 2
     nearest = np.full(n, np.inf)
     np.minimum.at(nearest, node, squared)

@@ -31,7 +31,9 @@ class Params(ratings.DeviationParams):
         ge=0,
         validation_alias=AliasChoices("tau", "c"),
     )
-    smooth: bool = key(False, "whether a pass back in time lets later games speak about earlier ratings")
+    smooth: bool = key(
+        False, "whether a pass back in time lets later games speak about earlier ratings"
+    )
 
     def skill_prior(self, timeline: Timeline) -> RandomWalk:
         """Prior of skills; idle years make nobody less certain than a newcomer."""

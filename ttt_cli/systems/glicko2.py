@@ -42,7 +42,13 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     still = RandomWalk(timeline, params.prior_mean, params.prior_sd, 0.0)
     idle = np.rint(timeline.gap_years * steps) - 1.0
     mean, sd, volatility = rate_with_deviations(
-        timeline, params, still, idle, params.volatility, params.volatility_change, advantage=advantage
+        timeline,
+        params,
+        still,
+        idle,
+        params.volatility,
+        params.volatility_change,
+        advantage=advantage,
     )
     drift = ELO_SCALE * math.sqrt(steps) * volatility
     skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)

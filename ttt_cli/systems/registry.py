@@ -49,11 +49,18 @@ class Model(Protocol):
     TRAITS: Traits
     Params: type[Params]
 
-    def fit(self, timeline: Timeline, params: Any, solver: SolverConfig, **options: Unpack[Given]) -> Fit:
+    def fit(
+        self, timeline: Timeline, params: Any, solver: SolverConfig, **options: Unpack[Given]
+    ) -> Fit:
         """Infer the skills of every node; nodes without games get the predictions of a smoothed model."""
 
     def fit_before(
-        self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
+        self,
+        timeline: Timeline,
+        params: Any,
+        solver: SolverConfig,
+        first: int,
+        start: Fit | None = None,
     ) -> Fit:
         """Predictions before each period from `first` on, NaN elsewhere; only with `traits.fits_periods`."""
 
@@ -128,5 +135,7 @@ def load(name: str) -> Model:
         raise ConfigError(f"unknown model {name!r}", hint=hint)
     model = cast("Model", load_entry_point(SYSTEMS, name))
     if getattr(model, "NAME", None) != name:
-        raise ConfigError(f"the entry point {name!r} of {SYSTEMS} is not a module with NAME = {name!r}")
+        raise ConfigError(
+            f"the entry point {name!r} of {SYSTEMS} is not a module with NAME = {name!r}"
+        )
     return model

@@ -15,7 +15,14 @@ from ttt_cli.config.margin_steps import PREFIX as STEPS
 from ttt_cli.config.margin_steps import steps_by_key, with_steps
 from ttt_cli.config.offsets import PREFIX as OFFSETS
 from ttt_cli.config.offsets import offset_params, with_offsets
-from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig, aliases
+from ttt_cli.config.schema import (
+    Config,
+    DataConfig,
+    ModelConfig,
+    ScaleConfig,
+    SolverConfig,
+    aliases,
+)
 from ttt_cli.config.validation import check, joined, unknown_key, validate, value_text
 from ttt_cli.inference.covariates import find_terms, with_points
 from ttt_cli.inference.params import AUTO, ESTIMATE, Params
@@ -153,7 +160,10 @@ def _default_model(resolved: Resolved, report: ReadReport) -> Resolved:
         base = base.assign(("model", "white_advantage"), 0.0, CHESS)
     for section, values in document.values.items():
         for key, value in (values or {}).items():
-            path = section, aliases(resolved.model.Params).get(key, key) if section == "model" else key
+            path = (
+                section,
+                aliases(resolved.model.Params).get(key, key) if section == "model" else key,
+            )
             base = base.assign(path, value, document.where((section, key)) or "")
     return resolve(base)
 
@@ -230,7 +240,9 @@ def numeric_params(resolved: Resolved) -> dict[str, Any]:
     return {**resolved.params.model_dump(include=set(numeric)), **of_offsets, **of_steps}
 
 
-def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> dict[str, float | None]:
+def covariate_params(
+    resolved: Resolved, timeline: Timeline, spec: str = ""
+) -> dict[str, float | None]:
     """Points per unit of all covariates of the games, by key: `covariates.NAME`, of a category `covariates.NAME.VALUE`.
 
     Computed ones are among them where they are configured or in the `spec` of keys. None where they are estimated; no
@@ -241,7 +253,12 @@ def covariate_params(resolved: Resolved, timeline: Timeline, spec: str = "") -> 
         return {}
     configured = {term.key: term.points for term in find_terms(resolved.params, timeline)}
     references = [f"{covariate.name}.{covariate.reference}" for covariate in timeline.covariates]
-    terms = [term for covariate in timeline.covariates for term in covariate.terms if term not in references]
+    terms = [
+        term
+        for covariate in timeline.covariates
+        for term in covariate.terms
+        if term not in references
+    ]
     named = re.findall(rf"{re.escape(PREFIX)}(\w+)", spec)
     terms += [name for name in named if is_computed(name) and name not in terms]
     return {**{PREFIX + term: 0.0 for term in terms}, **configured}

@@ -50,4 +50,6 @@ def fit(
         rating = mean
         if on_sweep := options.get("on_sweep"):
             on_sweep(number + 1, *trace[-1])
-    return rating_fit(NAME, timeline, params, rating, Status(True, params.rounds, 0.0), tuple(trace))
+    return rating_fit(
+        NAME, timeline, params, rating, Status(True, params.rounds, 0.0), tuple(trace)
+    )

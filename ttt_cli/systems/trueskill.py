@@ -53,8 +53,12 @@ def fit(timeline: Timeline, params: Params, advantage: float) -> Fit:
     order: Places | slice = slice(None)
     if params.order == "shuffled":  # inside periods; matches stay together
         period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
-        joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined
-        shuffle_key = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
+        joined = (
+            np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined
+        )
+        shuffle_key = np.random.default_rng(params.seed).random(
+            timeline.n_games - np.count_nonzero(joined)
+        )
         order = np.lexsort((shuffle_key[np.cumsum(~joined) - 1], period))
 
     periods, rows = rows_of(with_points_added(timeline.in_points(unit), params), advantage)

@@ -105,7 +105,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
     """Parameters of the engine shared with TTT-D, with this draw margin."""
     timeline = with_computed(timeline, params)
-    play = replace(params.play(margin, normal_unit(params.beta, margin)), lapse_draws=draw_share(timeline))
+    play = replace(
+        params.play(margin, normal_unit(params.beta, margin)), lapse_draws=draw_share(timeline)
+    )
     return ThroughTime(
         timeline,
         params,
@@ -129,7 +131,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {
         "prior_mean": 0.0,
         **of_params,
-        "beta": by_beta + (by_margin * margin / params.beta if params.draw_margin == "auto" else 0.0),
+        "beta": by_beta
+        + (by_margin * margin / params.beta if params.draw_margin == "auto" else 0.0),
         "draw_margin": by_margin,
         "draw_margin_drift": 0.0,
         "white_advantage": of_games.advantage,

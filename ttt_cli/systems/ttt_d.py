@@ -30,7 +30,14 @@ TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
     quantities=2,
-    tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
+    tunable={
+        **PLAY,
+        "tau": DRIFT,
+        **CAREER,
+        **OWN_MARGINS,
+        **MOVING_MARGINS,
+        "prior_mean_drift": DRIFT,
+    },
     exact_gradient=lambda params: not params.draws_move,
 )
 predict = outcome.predict
@@ -49,7 +56,9 @@ class Params(ThroughTimeParams):
         None, "sd of the draw margin at the first appearance, points; null: beta / 6", gt=0
     )
     draw_margin_tau: float | None = key(
-        None, "sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6", ge=0
+        None,
+        "sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
+        ge=0,
     )
 
     @model_validator(mode="before")
@@ -120,7 +129,9 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {**slopes, "draw_margin_drift": 0.0}
 
 
-def _gradient(params: Params, shared: ThroughTime, inference: Inference | JointInference) -> dict[str, float]:
+def _gradient(
+    params: Params, shared: ThroughTime, inference: Inference | JointInference
+) -> dict[str, float]:
     """Gradient of log Z, positivity included, in each parameter alone."""
     of_params, of_games, _ = inference.gradient()
     typical, typical_by_mean, typical_by_sd = typical_margin(*params.margin)

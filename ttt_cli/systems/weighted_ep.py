@@ -65,7 +65,9 @@ class History:
     n_players: int
     years: Array  # (periods,), start of each period
     games_so_far: Array  # (nodes,), weighted games of the player up to and including the node
-    log_weight: Array  # (nodes,), logarithm of the weight of a game there in year 0, before any game
+    log_weight: (
+        Array  # (nodes,), logarithm of the weight of a game there in year 0, before any game
+    )
 
     @classmethod
     def of(cls, timeline: Timeline, params: Params) -> Self:
@@ -109,7 +111,9 @@ class CountedSoFar:
         history = self._history
         nodes = history.nodes(step, stop)
         players = history.player[nodes]
-        self._games_so_far[players] = history.games_so_far[nodes]  # of a player's nodes the last one counts
+        self._games_so_far[players] = history.games_so_far[
+            nodes
+        ]  # of a player's nodes the last one counts
         self.n_seen = max(self.n_seen, int(players.max(initial=-1)) + 1)
         merged = history.merged.games
         games = np.arange(merged.start[step], merged.start[stop])
@@ -136,7 +140,12 @@ class StaticFits:
     """One fit after the other to the games so far; each starts from the sites and prior means of the one before."""
 
     def __init__(
-        self, history: History, params: Params, solver: SolverConfig, margin: float, start: Fit | None
+        self,
+        history: History,
+        params: Params,
+        solver: SolverConfig,
+        margin: float,
+        start: Fit | None,
     ) -> None:
         merged = history.merged
         n_games = len(merged)
@@ -146,8 +155,12 @@ class StaticFits:
         self._solver = solver
         self._rule = play.rule(np.full(n_games, margin), merged.handicap)
         self.sites = sites_of_start((n_games, 4), start, sites_name(merged))
-        self._all_games = AllGames(merged.games.code, merged.games.weight, self.sites, np.zeros((n_games, 4)))
-        self._level = np.zeros(history.n_players)  # prior means of players, from the common prior mean
+        self._all_games = AllGames(
+            merged.games.code, merged.games.weight, self.sites, np.zeros((n_games, 4))
+        )
+        self._level = np.zeros(
+            history.n_players
+        )  # prior means of players, from the common prior mean
         self.statuses: list[Status] = []
         self.trace: list[tuple[float, float]] = []  # change and remaining error of all sweeps
 
@@ -221,7 +234,13 @@ class StaticInference:
     """Weighted EP on games with a positive weight, from given prior means."""
 
     def __init__(
-        self, counted: CountedGames, games: AllGames, rule: Rule, params: Params, level: Array, tol: float
+        self,
+        counted: CountedGames,
+        games: AllGames,
+        rule: Rule,
+        params: Params,
+        level: Array,
+        tol: float,
     ) -> None:
         from ttt_cli.kernels.ep import weighted_ep
 
@@ -258,7 +277,9 @@ class StaticInference:
             self._draw_levels()
         self._settle()
         change = max(largest(swept - before), largest(self.beliefs() - before))
-        return Sweep(change if change > ROUNDING * self._prior**-0.5 else 0.0, unsolved, int(skipped))
+        return Sweep(
+            change if change > ROUNDING * self._prior**-0.5 else 0.0, unsolved, int(skipped)
+        )
 
     def _settle(self) -> None:
         self._kernels.settle(self._counted, self._games, self._prior, self.level, self._marginal)
@@ -291,7 +312,9 @@ class StaticInference:
 
 
 NAME: Final = "weighted-ep"
-TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
+TRAITS: Final = Traits(
+    kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN
+)
 predict = outcome.predict
 
 
@@ -326,12 +349,20 @@ def fit_before(
     fits = StaticFits(history, params, solver, margin, start)
     beliefs = fit_periods(history, params, fits, first=first, filtered=False)
     unknown = beliefs.mean
-    chain = Filter(unknown, unknown, params.prior_mean + beliefs.before_mean, beliefs.before_sd, unknown)
+    chain = Filter(
+        unknown, unknown, params.prior_mean + beliefs.before_mean, beliefs.before_sd, unknown
+    )
     return _as_fit(history, params, margin, fits, chain, is_scored=first == 0)
 
 
 def _as_fit(
-    history: History, params: Params, margin: float, fits: StaticFits, chain: Filter, *, is_scored: bool
+    history: History,
+    params: Params,
+    margin: float,
+    fits: StaticFits,
+    chain: Filter,
+    *,
+    is_scored: bool,
 ) -> Fit:
     """The fit with this chain, and with the log-evidence of its predictions."""
     resolved = {**params.model_dump(), "draw_margin": margin}

@@ -35,7 +35,10 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "whr"
 TRAITS: Final = Traits(
-    kind="smoothed", has_evidence=True, predicts_by_means=True, for_predictions={"deviations": "own"}
+    kind="smoothed",
+    has_evidence=True,
+    predicts_by_means=True,
+    for_predictions={"deviations": "own"},
 )
 
 
@@ -43,12 +46,15 @@ class Params(GivenCovariates, ModelParams):
     """Parameters of WHR, points and years."""
 
     prior_mean: PriorMean = key(1200.0, "rating of the opponent in the virtual games, points")
-    virtual_draws: float = key(1.2, "virtual games won, and as many lost, at the first appearance", gt=0)
+    virtual_draws: float = key(
+        1.2, "virtual games won, and as many lost, at the first appearance", gt=0
+    )
     tau: float = key(
         71.5, "sd of the change of rating over one year, points; tau * sqrt(g) over g years", gt=0
     )
     draws: ratings.Draws = key(
-        "margin", "how draws count: margin, as outcomes of their own; halves, as half a win and half a loss"
+        "margin",
+        "how draws count: margin, as outcomes of their own; halves, as half a win and half a loss",
     )
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None
@@ -78,10 +84,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
             hint="give model.white_advantage in points",
         )
 
-    def fit_at(advantage: float, start: Fit | None, solver: SolverConfig, **_options: object) -> Fit:
+    def fit_at(
+        advantage: float, start: Fit | None, solver: SolverConfig, **_options: object
+    ) -> Fit:
         return fit_histories(timeline, params, solver, advantage, start, options.get("on_sweep"))
 
-    fitted = fit_with_advantage(fit_at, params, options.get("start"), solver, colours=timeline.colours)
+    fitted = fit_with_advantage(
+        fit_at, params, options.get("start"), solver, colours=timeline.colours
+    )
     return with_given_points(fitted, params, timeline)
 
 
@@ -110,9 +120,18 @@ def fit_histories(
     step_mean = mean / ELO_SCALE
     step_variance = variance / ELO_SCALE**2
 
-    def add_histories(rating: Array, gradient: Array, link_precision: Array, node_precision: Array) -> float:
+    def add_histories(
+        rating: Array, gradient: Array, link_precision: Array, node_precision: Array
+    ) -> float:
         density: float = wiener(
-            previous, step_mean, step_variance, virtual, rating, gradient, link_precision, node_precision
+            previous,
+            step_mean,
+            step_variance,
+            virtual,
+            rating,
+            gradient,
+            link_precision,
+            node_precision,
         )
         return density
 
@@ -140,9 +159,13 @@ def fit_histories(
             evidence -= (len(previous) - len(later)) * float(betaln(virtual, virtual))
             if drawn := float(timeline.weight[timeline.outcome == DRAW].sum()):
                 evidence += drawn * math.log(math.expm1(2.0 * margin / ELO_SCALE))
-            predicted = ratings.leave_one_out(points, maximum.rating, information, margin, advantage)
+            predicted = ratings.leave_one_out(
+                points, maximum.rating, information, margin, advantage
+            )
     chain = prior.history(
-        prior.origin + ELO_SCALE * maximum.rating, ELO_SCALE * np.sqrt(variance), ELO_SCALE**2 * covariance
+        prior.origin + ELO_SCALE * maximum.rating,
+        ELO_SCALE * np.sqrt(variance),
+        ELO_SCALE**2 * covariance,
     )
     return Fit(
         model=NAME,
@@ -161,5 +184,9 @@ def fit_histories(
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
     """Probabilities (n, 3) of loss, draw and win for White, from the most probable ratings (`mean`) alone."""
     difference = white["mean"] - black["mean"] + params["white_advantage"]
-    rule = outcome.margin_probabilities if params["draws"] == "margin" else outcome.logistic_probabilities
+    rule = (
+        outcome.margin_probabilities
+        if params["draws"] == "margin"
+        else outcome.logistic_probabilities
+    )
     return rule(difference, params["draw_margin"])

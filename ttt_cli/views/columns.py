@@ -43,7 +43,11 @@ def each(value: Callable[[Row], Any]) -> Values[Row]:
 
 
 def build_rows(
-    run: Run, columns: Sequence[Column[Row]], rows: Sequence[Row], title: tuple[str, ...], by: str = ""
+    run: Run,
+    columns: Sequence[Column[Row]],
+    rows: Sequence[Row],
+    title: tuple[str, ...],
+    by: str = "",
 ) -> Rows:
     """A table of the columns that belong to an order."""
     in_order = [column for column in columns if column.by in ("", by)]
@@ -52,7 +56,9 @@ def build_rows(
         tuple(column.name for column in in_order),
         list(zip(*cells, strict=True)),
         title,
-        decimals={column.name: column.decimals for column in in_order if column.decimals is not None},
+        decimals={
+            column.name: column.decimals for column in in_order if column.decimals is not None
+        },
         hidden=frozenset(column.name for column in in_order if column.hidden),
         unfolded=frozenset(column.name for column in in_order if column.unfolded),
     )

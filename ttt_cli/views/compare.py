@@ -12,7 +12,16 @@ from ttt_cli.runs.meta import in_use
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.views.rows import Rows, integral
 
-SCORES: Final = ("games", "log_loss", "behind", "standard_error", "slope", "slope_error", "brier", "accuracy")
+SCORES: Final = (
+    "games",
+    "log_loss",
+    "behind",
+    "standard_error",
+    "slope",
+    "slope_error",
+    "brier",
+    "accuracy",
+)
 BINS: Final = ("foreseen", "observed")
 # They stand below the table, or are too wide for it
 _HIDDEN_FACTS: Final = (
@@ -29,7 +38,9 @@ _DECIMALS: Final = {
 _UNSEEN: Final = frozenset({"games", *_HIDDEN_FACTS})  # the games stand above the table
 
 
-def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, separate: bool) -> list[Rows]:
+def shown_rows(
+    comparison: Comparison, bys: Sequence[By], calibrated: bool, *, separate: bool
+) -> list[Rows]:
     """The table of the systems and those by group, several if `separate`.
 
     Else they are one for other programs, with columns `by` (`all`, decade, ...) and `group`; others may be empty.
@@ -70,12 +81,18 @@ def overall_rows(comparison: Comparison) -> Rows:
         rows.append((*_scores(standing), *facts, *tuning, parameters, entry.note))
     nothing = (None,) * (len(SCORES) + len(FACTS))
     rows += [(lost.system.name, *nothing, lost.reason) for lost in comparison.lost]
-    return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(comparison)), _DECIMALS, _UNSEEN)
+    return Rows(
+        ("system", "kind", *SCORES, *FACTS), rows, tuple(title(comparison)), _DECIMALS, _UNSEEN
+    )
 
 
 def group_rows(comparison: Comparison, by: By) -> Rows:
     """A row per group and system: `group,system,kind` and SCORES."""
-    rows = [(group, *_scores(standing)) for group, standings in comparison.by(by) for standing in standings]
+    rows = [
+        (group, *_scores(standing))
+        for group, standings in comparison.by(by)
+        for standing in standings
+    ]
     return Rows(("group", "system", "kind", *SCORES), rows, (f"by {by}",), _DECIMALS)
 
 
@@ -92,14 +109,18 @@ def calibration_rows(comparison: Comparison) -> Rows:
         for entry, bins in comparison.calibration_bins()
         for bin_ in bins
     ]
-    return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
+    return Rows(
+        ("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS
+    )
 
 
 def title(comparison: Comparison) -> Iterator[str]:
     """Games and periods that were scored, and how often smoothed systems were refitted."""
     timeline = comparison.timeline
     outcomes = timeline.outcome[comparison.scored]
-    span = f"{_label(comparison, comparison.first)} to {_label(comparison, len(timeline.periods) - 1)}"
+    span = (
+        f"{_label(comparison, comparison.first)} to {_label(comparison, len(timeline.periods) - 1)}"
+    )
     period = timeline.period
     every = f"every {comparison.every} {period}s" if comparison.every > 1 else f"every {period}"
     yield f"{len(outcomes):,} of {timeline.n_games:,} games predicted, {span}"
@@ -118,7 +139,9 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
     for entry in comparison.entries:
         tuned = entry.tuned
         assert tuned is not None
-        values = ", ".join(f"{key} {value:g}" for key, value in tuned.values.items()) or "as they were"
+        values = (
+            ", ".join(f"{key} {value:g}" for key, value in tuned.values.items()) or "as they were"
+        )
         if tuned.by == "score":
             gain = f"log-loss {-tuned.before:.5f} to {-tuned.after:.5f}"
         else:

@@ -41,16 +41,22 @@ def find_conditions(run: Run, written: Sequence[str]) -> Conditions:
         name, equals, value = (part.strip() for part in text.partition("="))
         if name not in names:
             hint = (
-                suggested(name, names, f"its covariates are {', '.join(names)}") if names else "it has none"
+                suggested(name, names, f"its covariates are {', '.join(names)}")
+                if names
+                else "it has none"
             )
             raise LookupFailed(f"the model of {run.name} has no covariate {name!r}", hint=hint)
         if not (equals and value):
-            raise LookupFailed(f"--with {text}: the value of {name} is missing", hint=f"--with {name}=1")
+            raise LookupFailed(
+                f"--with {text}: the value of {name} is missing", hint=f"--with {name}=1"
+            )
         if name in points:
             of_a += points[name] * _difference(name, value)
             continue
         of_sides = bool(run.select(_HAS_SIDES, [ids[name]])[1][0][0])
-        values = [value_there for (value_there,) in run.select(_VALUES, [ids[name]])[1] if value_there]
+        values = [
+            value_there for (value_there,) in run.select(_VALUES, [ids[name]])[1] if value_there
+        ]
         if not of_sides:
             advantage += _points_of(name, value, values, points)
             continue
@@ -58,7 +64,9 @@ def find_conditions(run: Run, written: Sequence[str]) -> Conditions:
         if not colon:
             hint = f"--with {name}=A:B, for instance {value}:{value}"
             raise LookupFailed(f"{name} is a category of both players", hint=hint)
-        of_a += _points_of(name, of_first, values, points) - _points_of(name, of_second, values, points)
+        of_a += _points_of(name, of_first, values, points) - _points_of(
+            name, of_second, values, points
+        )
     return Conditions(of_a, advantage)
 
 
@@ -71,7 +79,8 @@ def _difference(name: str, value: str) -> float:
         difference = math.nan
     if not math.isfinite(difference):
         raise LookupFailed(
-            f"{name} is a number, and {value!r} is none", hint=f"--with {name}=1, or A:B as {name}=3:2"
+            f"{name} is a number, and {value!r} is none",
+            hint=f"--with {name}=1, or A:B as {name}=3:2",
         )
     return difference
 

@@ -114,7 +114,13 @@ class Doubt:
 
 
 def doubt_view(
-    run: Run, doubted: DoubtedGames, limits: Eligible, refit: Refit | None, number: int | None, *, every: bool
+    run: Run,
+    doubted: DoubtedGames,
+    limits: Eligible,
+    refit: Refit | None,
+    number: int | None,
+    *,
+    every: bool,
 ) -> Doubt:
     """What a run would say without some games: to first order, or exactly by the run that `refit` makes of the others.
 
@@ -186,7 +192,9 @@ def _compare(
     return Doubt(skills, leaders, notes)
 
 
-def _skill_changes(run: Run, without: Without, number: int | None, *, every: bool) -> list[SkillChange]:
+def _skill_changes(
+    run: Run, without: Without, number: int | None, *, every: bool
+) -> list[SkillChange]:
     """The skills that change, most affected first; those of players who have left last."""
     all_nodes = node_skills(run)
     mean_without = without.node_means()
@@ -254,7 +262,11 @@ class EligibleSkills:
 
 def eligible_skills(run: Run, limits: Eligible, period_number: int | None = None) -> EligibleSkills:
     """Skills of those who may be number one, in one period or in all that have enough of them."""
-    rows = limits.skills(run) if period_number is None else limits.skills(run, period_number, period_number)
+    rows = (
+        limits.skills(run)
+        if period_number is None
+        else limits.skills(run, period_number, period_number)
+    )
     columns = run.arrays(_ELIGIBLE.format(rows=rows))
     period = columns["period_number"].astype(np.int64)
     _, index, count = np.unique(period, return_inverse=True, return_counts=True)

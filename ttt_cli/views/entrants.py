@@ -19,7 +19,9 @@ _LAST_COMMON: Final = """
 SELECT max(period_number) FROM (
     SELECT period_number FROM skills WHERE player IN (SELECT unnest($1)) GROUP BY period_number HAVING count(*) = $2)
 """
-_SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
+_SKILL: Final = (
+    "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
+)
 
 
 class Entrant(NamedTuple):
@@ -48,7 +50,9 @@ class Entrants(NamedTuple):
         return all(entrant.skill["sd"] is not None for entrant in self.players)
 
 
-def find_entrants(run: Run, texts: Sequence[str], at: str | int | None, fewest: int = 2) -> Entrants:
+def find_entrants(
+    run: Run, texts: Sequence[str], at: str | int | None, fewest: int = 2
+) -> Entrants:
     """The players in a list (`find_players`), all in the period `at`, or `peak`: each at the peak.
 
     By default their last common period, else each at the peak. Raises LookupFailed, also for fewer than `fewest`.
@@ -93,7 +97,9 @@ def covariance_of(run: Run, entrants: Entrants) -> Array:
     if not entrants.has_sds:
         return np.zeros((len(entrants.players), len(entrants.players)))
     if run.has_joint:
-        return run.joint.covariance([(entrant.player, entrant.number) for entrant in entrants.players])
+        return run.joint.covariance(
+            [(entrant.player, entrant.number) for entrant in entrants.players]
+        )
     sds = np.array([entrant.skill["sd"] for entrant in entrants.players]) / run.scale.slope
     return np.diag(sds**2)
 
@@ -108,7 +114,9 @@ def stronger_than(run: Run, entrants: Entrants) -> Array:
         return np.full((n_players, n_players), np.nan)
     covariance = covariance_of(run, entrants) * run.scale.slope**2
     variances = np.diag(covariance)
-    difference_sd = np.sqrt(np.maximum(variances[:, np.newaxis] + variances - 2.0 * covariance, 0.0))
+    difference_sd = np.sqrt(
+        np.maximum(variances[:, np.newaxis] + variances - 2.0 * covariance, 0.0)
+    )
     means = entrants.means
     lead = means[:, np.newaxis] - means
     with np.errstate(divide="ignore", invalid="ignore"):

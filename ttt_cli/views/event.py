@@ -123,9 +123,12 @@ def find_event(data: EventData, name: str, at: int | None = None) -> int:
     same = [
         index
         for index in candidates
-        if called in (sorted(events[index].folded.split()), sorted(fold(events[index].name).split()))
+        if called
+        in (sorted(events[index].folded.split()), sorted(fold(events[index].name).split()))
     ]
-    candidates = sorted(same or candidates, key=lambda index: (-events[index].games, events[index].year))
+    candidates = sorted(
+        same or candidates, key=lambda index: (-events[index].games, events[index].year)
+    )
     first, *next_ones = candidates
     if next_ones and events[first].games < DOMINANCE * events[next_ones[0]].games:
         listed = [
@@ -153,8 +156,12 @@ def _similar_events(names: Sequence[Sequence[str]], words: Sequence[str]) -> str
         return f"did you mean `ttt event {' '.join(similar)}`?"
     selections = [list(words)]
     if not _count_with(names, words):
-        selections = [[*words[:position], *words[position + 1 :]] for position in reversed(range(len(words)))]
-    counts = {" ".join(selection): _count_with(names, selection) for selection in selections if selection}
+        selections = [
+            [*words[:position], *words[position + 1 :]] for position in reversed(range(len(words)))
+        ]
+    counts = {
+        " ".join(selection): _count_with(names, selection) for selection in selections if selection
+    }
     counts = {selection: count for selection, count in counts.items() if count}
     if not counts:
         return "`ttt events` lists them"

@@ -116,7 +116,8 @@ class Surface:
     def ticks(self) -> tuple[tuple[float, ...], ...]:
         """The values, by axis."""
         return tuple(
-            tuple(sorted({values[axis] for values in self.points})) for axis in range(len(self.keys))
+            tuple(sorted({values[axis] for values in self.points}))
+            for axis in range(len(self.keys))
         )
 
     @cached_property
@@ -139,7 +140,9 @@ class Surface:
     @property
     def best_words(self) -> str:
         """The best point in words: `beta 480, tau 60`."""
-        return ", ".join(f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True))
+        return ", ".join(
+            f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True)
+        )
 
     @property
     def missed(self) -> int:
@@ -189,14 +192,18 @@ def surface_rows(surface: Surface) -> Rows:
     best = surface.best
     used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))
     dependent = [key for key in used if key not in surface.keys]
-    fixed = {key for key in dependent if len({point.params.get(key) for point in points.values()}) == 1}
+    fixed = {
+        key for key in dependent if len({point.params.get(key) for point in points.values()}) == 1
+    }
     rows = []
     for values, point in points.items():
         result = (finite(point.log_evidence), point.converged, point.sweeps, values == best)
         parameters = [point.params.get(key) for key in dependent]
         rows.append((*values, *result, *parameters))
     columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *dependent)
-    title = ", ".join(f"{key} {short(points[best].params[key])}" for key in dependent if key in fixed)
+    title = ", ".join(
+        f"{key} {short(points[best].params[key])}" for key in dependent if key in fixed
+    )
     return Rows(columns, rows, (title,) if title else (), EVIDENCE_DECIMALS, frozenset(fixed))
 
 
@@ -219,7 +226,9 @@ def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
 
 def _numbers(point: EvidencePoint) -> dict[str, float]:
     """The parameters of the config that are numbers."""
-    return {key: float(value) for key, value in point.requested.items() if type(value) in (int, float)}
+    return {
+        key: float(value) for key, value in point.requested.items() if type(value) in (int, float)
+    }
 
 
 def _grids(
@@ -230,7 +239,9 @@ def _grids(
     first, second = pair
     for point, values in zip(points, numbers, strict=True):
         if first in values and second in values:
-            common = {key: value for key, value in sorted(point.requested.items()) if key not in pair}
+            common = {
+                key: value for key, value in sorted(point.requested.items()) if key not in pair
+            }
             grids.setdefault(repr(common), {})[values[first], values[second]] = point
     return grids.values()
 
@@ -255,7 +266,9 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
     a column `corr_KEY` for each; empty where the curvature does not give them.
     """
     parameters = tuning.parameters
-    correlated = tuple(f"corr_{parameter.key}" for parameter in parameters) if len(parameters) > 1 else ()
+    correlated = (
+        tuple(f"corr_{parameter.key}" for parameter in parameters) if len(parameters) > 1 else ()
+    )
     rows: list[tuple[Any, ...]] = []
     for parameter, line in zip(parameters, tuning.correlations.tolist(), strict=True):
         correlations = [finite(correlation) for correlation in line[: len(correlated)]]

@@ -30,12 +30,16 @@ if TYPE_CHECKING:
 RIVALS: Final = 8  # players with the next highest means, who may become number one
 MOST: Final = 200  # games that are left out
 REFITS: Final = 12  # of larger sets, at most, when predictions are not reached
-IN_COMBINATIONS: Final = 12  # games with the most influence: smaller sets are looked for among these
-COMBINATIONS: Final = 60  # sets of a size that are predicted, those of the largest sums of influence
-HOPELESS: Final = (
-    0.5  # of the lead: sets whose games alone leave more of it, by the sum, are not predicted together
+IN_COMBINATIONS: Final = (
+    12  # games with the most influence: smaller sets are looked for among these
 )
-NEARLY: Final = 0.1  # of the lead: sets that are predicted to leave no more of it are tried by refits
+COMBINATIONS: Final = (
+    60  # sets of a size that are predicted, those of the largest sums of influence
+)
+HOPELESS: Final = 0.5  # of the lead: sets whose games alone leave more of it, by the sum, are not predicted together
+NEARLY: Final = (
+    0.1  # of the lead: sets that are predicted to leave no more of it are tried by refits
+)
 TRIED: Final = 4  # refits of sets of a size
 
 
@@ -162,7 +166,9 @@ class _Search:
         self._refit = refit
         self._influence = Influence(run)
         self._leader = field.players[0]
-        self._rivals = [self._rival(index) for index in range(1, min(len(field.players), RIVALS + 1))]
+        self._rivals = [
+            self._rival(index) for index in range(1, min(len(field.players), RIVALS + 1))
+        ]
         self._refits: dict[tuple[int, ...], Array] = {}
 
     def _rival(self, index: int) -> _Rival:
@@ -183,7 +189,9 @@ class _Search:
     def _lead_without(self, rival: _Rival, rows: Sequence[int]) -> float:
         """What is left of the lead over a rival without games, to first order, shown points."""
         supposed = self._influence.suppose(Supposition(np.array(sorted(rows))))
-        return rival.lead + self._run.scale.slope * float(rival.target.sum.weights @ supposed.total_shift)
+        return rival.lead + self._run.scale.slope * float(
+            rival.target.sum.weights @ supposed.total_shift
+        )
 
     def _predicted(self, rival: _Rival) -> Removal | None:
         """The fewest of the games with the most influence without which the lead is lost; None beyond `MOST`."""
@@ -215,7 +223,9 @@ class _Search:
     def first_change(self) -> Removal:
         """A small set without which the number one changes. Raises LookupFailed if there is none."""
         predicted = [self._predicted(rival) for rival in self._rivals]
-        removals = [removal for removal in (*predicted, self._all_of_leader()) if removal is not None]
+        removals = [
+            removal for removal in (*predicted, self._all_of_leader()) if removal is not None
+        ]
         removals.sort(key=lambda removal: (len(removal.rows), removal.lead))
         orders = {rival.player: rival.order for rival in self._rivals}
         for removal in removals[:REFITS]:
@@ -235,7 +245,9 @@ class _Search:
     def changing_set(self, size: int) -> Removal | None:
         """A set of this many games without which the number one changes; None if none was found."""
         candidates = sorted(self._candidates(size), key=lambda removal: removal.lead)
-        return next((removal for removal in candidates[:TRIED] if self._changes(removal.rows)), None)
+        return next(
+            (removal for removal in candidates[:TRIED] if self._changes(removal.rows)), None
+        )
 
     def _candidates(self, size: int) -> Iterator[Removal]:
         """Sets of this many games that nearly lose the lead by prediction."""

@@ -58,7 +58,11 @@ def draw_margin_note(meta: RunMeta) -> str:
     not 0 where all games or none are drawn.
     """
     model = meta.config.get("model", {})
-    if model.get("draw_margin") != "auto" or model.get("draw_probability") is not None or not meta.games:
+    if (
+        model.get("draw_margin") != "auto"
+        or model.get("draw_probability") is not None
+        or not meta.games
+    ):
         return ""
     drawn = meta.draw_share * meta.weight
     share = (drawn + 2.0) / (meta.weight + 4.0)
@@ -100,4 +104,6 @@ def group_lines(meta: RunMeta) -> Iterator[str]:
 def advantage_name(sides: Sequence[str] | None) -> str:
     """What the advantage of the side named first is called: White's, home, or by the configured name of that side."""
     first = sides[0].casefold() if sides else "white"
-    return {"white": "White's advantage", "home": "home advantage"}.get(first, f"advantage of {first}")
+    return {"white": "White's advantage", "home": "home advantage"}.get(
+        first, f"advantage of {first}"
+    )

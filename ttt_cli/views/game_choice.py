@@ -55,7 +55,9 @@ def games_of_source(run: Run, games: Games, source: str) -> ChosenGames:
     """The games of a source. Raises LookupFailed if there are none."""
     if not games.source.codes.any():
         raise LookupFailed(
-            "its games have no sources", where=run.name, hint="data.source at the fit: a column, or file"
+            "its games have no sources",
+            where=run.name,
+            hint="data.source at the fit: a column, or file",
         )
     words = f"source = '{source}'"
     return _games_that_meet(run, games, FieldComparison("source", "=", (source,)), words)

@@ -29,7 +29,9 @@ from ttt_cli.views.rows import Rows, counted
 # Reject codes of records that are listed as duplicates, and of those that they are compared with: as the filter of
 # duplicates compares them, which comes before the filters of few games and of the largest group.
 _USED_OR_DUPLICATE: Final = reasons.codes_of((None, reasons.DUPLICATE))
-_COMPARED: Final = reasons.codes_of((None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP))
+_COMPARED: Final = reasons.codes_of(
+    (None, reasons.DUPLICATE, reasons.FEW_GAMES, reasons.OTHER_GROUP)
+)
 _SHARES: Final = {"share": 3, "draw_share": 3}
 _NARROW: Final = 30  # years that are shown one by one, more of them by decade
 COLUMNS: Final = (
@@ -55,7 +57,9 @@ class IngestReport:
         self._compare_names = suspects
         self.folder = ""
         with suppress(ValueError):  # some paths are absolute, others not
-            self.folder = commonpath([PurePath(file.path).parent for file in records.files]) if short else ""
+            self.folder = (
+                commonpath([PurePath(file.path).parent for file in records.files]) if short else ""
+            )
         self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
         result = records.result.codes[self.rows]
         self.played: NDArray[np.int32] = records.tally.sum(axis=1).astype(np.int32)[result]
@@ -237,7 +241,9 @@ def _odd(report: IngestReport) -> Iterator[Row]:
     for problem in report.records.problems:
         if problem.action != reasons.DROPPED:
             oddities[problem.action, problem.reason].append(problem)
-    for (action, reason), problems in sorted(oddities.items(), key=lambda item: (-len(item[1]), item[0])):
+    for (action, reason), problems in sorted(
+        oddities.items(), key=lambda item: (-len(item[1]), item[0])
+    ):
         first = problems[0]
         yield action, reason, len(problems), report.path(first.place), first.detail
 
@@ -293,17 +299,23 @@ def _not_persons(report: IngestReport) -> list[Row]:
     """
     records = report.records
     kinds = (reasons.TEAM, reasons.ENGINE)
-    codes = reasons.codes_of((None, *kinds))  # of records that are used, or left out for a team or engine
+    codes = reasons.codes_of(
+        (None, *kinds)
+    )  # of records that are used, or left out for a team or engine
     counts = _rows_of_players(records, np.flatnonzero(np.isin(records.reject_code, codes)))
     used = _rows_of_players(records, report.rows)
     rows: list[Row] = []
     for kind, is_of_kind in zip(kinds, teams_and_engines(records.players), strict=True):
         for player in np.flatnonzero(is_of_kind).tolist():
             if counts[player]:
-                rows.append((records.players[player], kind, counts[player], used[player], None, None))
+                rows.append(
+                    (records.players[player], kind, counts[player], used[player], None, None)
+                )
     rows.sort(key=lambda row: (-row[2], row[0]))
     for career in long_careers(report.games):
-        rows.append((career.name, "two people", career.games, career.games, career.first, career.last))
+        rows.append(
+            (career.name, "two people", career.games, career.games, career.first, career.last)
+        )
     return rows
 
 
@@ -322,7 +334,13 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
     for suspect in report.suspects:
         main = suspect.main
         synonym = suspect.synonym
-        evidence = (suspect.kind, suspect.gap, suspect.n_other_candidates, suspect.shared, suspect.sure)
+        evidence = (
+            suspect.kind,
+            suspect.gap,
+            suspect.n_other_candidates,
+            suspect.shared,
+            suspect.sure,
+        )
         main_career = (main.games, main.first, main.last)
         synonym_career = (synonym.games, synonym.first, synonym.last)
         yield synonym.name, main.name, *evidence, *main_career, *synonym_career
@@ -387,8 +405,13 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
         return _picked(names, codes)
 
     def problems(rows: NDArray[np.int64]) -> list[str | None]:
-        drop_reasons: list[str | None] = _picked((None, *reasons.DROP_REASONS), records.reject_code[rows])
-        return [reason or oddities.get(row) for row, reason in zip(rows.tolist(), drop_reasons, strict=True)]
+        drop_reasons: list[str | None] = _picked(
+            (None, *reasons.DROP_REASONS), records.reject_code[rows]
+        )
+        return [
+            reason or oddities.get(row)
+            for row, reason in zip(rows.tolist(), drop_reasons, strict=True)
+        ]
 
     def pieces(size: int) -> Iterator[list[list[Any]]]:
         texts = (records.result, records.event, records.site, records.round)
@@ -408,7 +431,9 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
-        schema = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in COLUMNS])
+        schema = pa.schema(
+            [(name, pa.int64() if name == "line" else pa.string()) for name in COLUMNS]
+        )
         with ParquetWriter(path, schema) as writer:
             for columns in pieces(16 * _PIECE):
                 writer.write(pa.table(dict(zip(COLUMNS, columns, strict=True)), schema))
@@ -432,7 +457,11 @@ def _oddities(records: Records) -> dict[int, str]:
         if problem.action != reasons.DROPPED and number is not None:
             first, after = records.starts[number : number + 2].tolist()
             # the last record of the file that begins at the line of the problem or before
-            row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
+            row = (
+                first
+                + int(np.searchsorted(records.line[first:after], problem.line, side="right"))
+                - 1
+            )
             if row >= first:
                 odd[row][f"{problem.reason} ({problem.action})"] = None
     for row, original in find_duplicates(records).tolist():
@@ -448,7 +477,9 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
         yield f"{file.path}: {counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
     yield from _problem_lines(report, everything=everything)
-    if left_out := [f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS]:
+    if left_out := [
+        f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS
+    ]:
         yield f"exhibitions and games at odds left out: {', '.join(left_out)}; data.filter.exclude: [] keeps them"
     if variants := report.dropped.get("variants"):
         yield f"variants of chess left out: {variants:,}; data.filter.exclude: [] keeps them"
@@ -484,7 +515,9 @@ def margin_line(games: Games) -> str:
     margins = games.victory_margin[games.victory_margin > 0.0]
     values, count = np.unique(margins, return_counts=True)
     order = np.argsort(-count, kind="stable")[:_MARGINS].tolist()
-    frequent = [f"{values[index]:g} in {100 * count[index] / len(margins):.1f} %" for index in order]
+    frequent = [
+        f"{values[index]:g} in {100 * count[index] / len(margins):.1f} %" for index in order
+    ]
     wins = int((games.outcome != DRAW).sum())
     return f"margins of victory: {len(margins):,} of {counted(wins, 'win')}, {', '.join(frequent)}"
 
@@ -492,13 +525,17 @@ def margin_line(games: Games) -> str:
 def _problem_lines(report: ReadReport, *, everything: bool) -> Iterator[str]:
     """What was dropped, repaired or odd, by reason, with the first examples or all of them."""
     by_reason: dict[tuple[str, str], list[Problem]] = {
-        ("dropped", reason): [] for reason in report.dropped if reason not in (*LEFT_OUT, reasons.ENGINE)
+        ("dropped", reason): []
+        for reason in report.dropped
+        if reason not in (*LEFT_OUT, reasons.ENGINE)
     }
     for problem in report.problems:
         by_reason.setdefault((problem.action, problem.reason), []).append(problem)
     for (action, reason), problems in by_reason.items():
         if reason in reasons.OF_COLUMNS:
-            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
+            yield from (
+                f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems
+            )
             continue
         # the report counts dropped records, also those without a problem of their own
         is_counted_in_report = action == "dropped" and reason in report.dropped

@@ -67,7 +67,9 @@ def lead_history(run: Run, a: str, b: str, idle: str = "true") -> LeadHistory:
         return LeadHistory(points, "independent")
     pairs = [[(a, point.number), (b, point.number)] for point in points]
     sds = run.joint.shown_sds(pairs, [np.array([1.0, -1.0])] * len(pairs), _EXACT)
-    return LeadHistory([point._replace(sd=sd) for point, sd in zip(points, sds, strict=True)], "joint")
+    return LeadHistory(
+        [point._replace(sd=sd) for point, sd in zip(points, sds, strict=True)], "joint"
+    )
 
 
 def lead_rows(run: Run, a: str, b: str, since: int | None = None, until: int | None = None) -> Rows:
@@ -82,7 +84,9 @@ def lead_rows(run: Run, a: str, b: str, since: int | None = None, until: int | N
     high = 10_000 if until is None else until
     points = [point for point in points if low <= int(point.period[:4]) <= high]
     if not points:
-        raise LookupFailed(f"{first} and {second} have no {run.meta.period} in common in these years")
+        raise LookupFailed(
+            f"{first} and {second} have no {run.meta.period} in common in these years"
+        )
     rows = [
         (
             point.period, first, second, point.mean_a, point.mean_b, point.lead, point.sd, point.stronger,

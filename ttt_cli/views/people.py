@@ -62,7 +62,11 @@ class RunPeople:
         """Births in years, of the players of whom they are known."""
         players = list(self.table.values)
         births = [date_in_years(text) for text in self.table.column(BORN, players)]
-        return {player: birth for player, birth in zip(players, births, strict=True) if not math.isnan(birth)}
+        return {
+            player: birth
+            for player, birth in zip(players, births, strict=True)
+            if not math.isnan(birth)
+        }
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -70,5 +70,9 @@ def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> Rows:
         rows.append((*cells, *of_player, expected))
     columns = ("player", "period", "mean", "sd", *heads, "place")
     decimals = {"mean": 0, "sd": 0, "place": 2} | dict.fromkeys(heads, 3)
-    title = ("Probabilities of places in one game of all", "their skills taken as independent", run_line(run))
+    title = (
+        "Probabilities of places in one game of all",
+        "their skills taken as independent",
+        run_line(run),
+    )
     return Rows(columns, rows, title, decimals)

@@ -27,7 +27,9 @@ def played_game_rows(run: Run) -> Rows:
 
     def write(path: Path) -> None:
         frame = run.query(query)
-        frame.insert(list(frame.columns).index(PERIOD) + 1, YEAR, frame[PERIOD].str[:4].astype("int64"))
+        frame.insert(
+            list(frame.columns).index(PERIOD) + 1, YEAR, frame[PERIOD].str[:4].astype("int64")
+        )
         for name, values in zip(CHANCE_COLUMNS, _white_chances(run).T, strict=True):
             frame[name] = values
         frame.to_parquet(path, index=False)

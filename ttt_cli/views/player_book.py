@@ -70,7 +70,9 @@ class PlayerBook:
         return self.data.played.dates_of(self.sides.game[rows])
 
 
-def open_player_book(run: Run, player: str, since: int | None = None, until: int | None = None) -> PlayerBook:
+def open_player_book(
+    run: Run, player: str, since: int | None = None, until: int | None = None
+) -> PlayerBook:
     """The games of a player, named as in the run, in some years (None: all). Raises LookupFailed without any."""
     with run:
         data = read_events(run)
@@ -84,7 +86,9 @@ def open_player_book(run: Run, player: str, since: int | None = None, until: int
     return PlayerBook(run, data, number, sides)
 
 
-def book_rows(run: Run, player: str, table: str, since: int | None = None, until: int | None = None) -> Rows:
+def book_rows(
+    run: Run, player: str, table: str, since: int | None = None, until: int | None = None
+) -> Rows:
     """A table of a player's games: `games`, `opponents`, `events` or `streaks`. Raises LookupFailed without games."""
     book = open_player_book(run, player, since, until)
     with run:
@@ -115,7 +119,11 @@ def game_rows(book: PlayerBook) -> Rows:
             )
         )  # fmt: skip
     hidden = {"player"} | ({"weight"} if (sides.weight == 1.0).all() else set())
-    title = (f"{book.name}: {book.games}", run_line(book.run), "result and expected score are the player's")
+    title = (
+        f"{book.name}: {book.games}",
+        run_line(book.run),
+        "result and expected score are the player's",
+    )
     return Rows(GAME_COLUMNS, rows, title, _DECIMALS, frozenset(hidden))
 
 
@@ -169,7 +177,9 @@ def event_rows(book: PlayerBook) -> Rows:
     rows.sort(key=lambda row: (row[10], row[1]))
     title = book.title(f"{counted(len(rows), 'event')}")
     hidden = frozenset({"player", "to"})
-    return Rows(EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, hidden, frozenset({"clean_score"}))
+    return Rows(
+        EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, hidden, frozenset({"clean_score"})
+    )
 
 
 def streak_rows(book: PlayerBook) -> Rows:
@@ -214,7 +224,12 @@ def _score(run: Run, player: str, number: int) -> dict[str, float]:
     sides = played.of(played.players.index(player))
     sides = sides.take(np.flatnonzero(played.nodes["period_number"][sides.node] == number))
     totals = sides.totals(np.zeros(len(sides.game), np.int64))
-    counts = {"wins": totals.won, "draws": totals.drawn, "losses": totals.lost, "points": totals.points}
+    counts = {
+        "wins": totals.won,
+        "draws": totals.drawn,
+        "losses": totals.lost,
+        "points": totals.points,
+    }
     score: dict[str, float] = {name: integral(float(values[0])) for name, values in counts.items()}
     return {**score, "expected": float(totals.expected[0])}
 

@@ -99,12 +99,16 @@ def find_filter(run: Run, text: str) -> PlayerFilter:
 def only_players(run: Run, names: Sequence[str], among: PlayerFilter | None = None) -> PlayerFilter:
     """The players in a list (`ttt_cli.views.name_lists`) who also meet a condition, if any. Raises LookupFailed."""
     players = find_players(run, names).players
-    rows = run.select("SELECT id FROM names WHERE player IN (SELECT unnest(?)) ORDER BY id", [players])[1]
+    rows = run.select(
+        "SELECT id FROM names WHERE player IN (SELECT unnest(?)) ORDER BY id", [players]
+    )[1]
     ids = {number for (number,) in rows}
     words = counted(len(players), "player")
     if among is None:
         spans = tuple(Span(number, *_ALWAYS) for number in sorted(ids))
-        return PlayerFilter(f"only {words}", spans, depends_on_period=False, in_career=tuple(sorted(ids)))
+        return PlayerFilter(
+            f"only {words}", spans, depends_on_period=False, in_career=tuple(sorted(ids))
+        )
     return PlayerFilter(
         f"only {words} with {among.words}",
         tuple(span for span in among.spans if span.player in ids),
@@ -159,7 +163,10 @@ def people_rows(run: Run, where: str | None = None) -> Rows:
         if where is not None:
             chosen = find_filter(run, where)
             players = [
-                player for (player,) in run.select(f"SELECT player FROM players WHERE {chosen.players()}")[1]
+                player
+                for (player,) in run.select(f"SELECT player FROM players WHERE {chosen.players()}")[
+                    1
+                ]
             ]
     rows = []
     for player in players:

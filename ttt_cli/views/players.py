@@ -19,7 +19,14 @@ from ttt_cli.views.text_charts import chart
 Sides = tuple[str, str]  # what the side named first and the other are called
 _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
 NEUTRAL: Final = "neutral"  # what both sides are called where neither has an advantage
-_DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
+_DECIMALS: Final = {
+    "score": 3,
+    "expected": 3,
+    "opponents_mean": 1,
+    "mean": 1,
+    "opponent_mean": 1,
+    "p_win": 3,
+}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # The games of a player (the first ?), perhaps against one opponent (the second, else NULL): the fields of `_GameRow`
 _SELECT: Final = """
@@ -232,7 +239,10 @@ def _select_games(run: Run, player: str, opponent: str | None) -> list[_GameRow]
 
 
 def _chances_of_white(
-    run: Run, games: Sequence[_GameRow], params: Mapping[str, Any], covariances: Mapping[str, _Covariances]
+    run: Run,
+    games: Sequence[_GameRow],
+    params: Mapping[str, Any],
+    covariances: Mapping[str, _Covariances],
 ) -> list[Outcome]:
     """White's chances in games that have the same parameters; `covariances` by category of the skills."""
     white = []
@@ -245,7 +255,9 @@ def _chances_of_white(
     return outcomes(run.meta.model, params, white, black)
 
 
-def _covariances_by_category(run: Run, player: str, rows: Sequence[_GameRow]) -> dict[str, _Covariances]:
+def _covariances_by_category(
+    run: Run, player: str, rows: Sequence[_GameRow]
+) -> dict[str, _Covariances]:
     """The covariances of the player's skill with those of opponents, by category of the skills."""
     return {
         category: _covariances(
@@ -268,7 +280,9 @@ def _covariances(run: Run, player: str, games: Sequence[_GameRow]) -> _Covarianc
     return dict(zip(pairs, covariances, strict=True))
 
 
-def _strengths(run: Run, game: _GameRow, covariance: float | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def _strengths(
+    run: Run, game: _GameRow, covariance: float | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The strengths of player and opponent in a game in points of the model, handicap included.
 
     Where their covariance is known, both get one sd: independent skills with it have the joint sd of the difference.
@@ -337,7 +351,9 @@ def record_rows(
                 means = (sums.points / sums.games, sums.expected / sums.games, sums.opponents_mean)
                 rows.append((player, period, colour, *counts, *means))
     counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
-    return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
+    return Rows(
+        ("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"})
+    )
 
 
 def record_words(wins: float, draws: float, losses: float) -> str:
@@ -358,7 +374,17 @@ def upset_rows(
         win = (game.date, game.opponent, game.chance.win, game.side(sides))
         means = (game.strength["mean"], game.opponent_strength["mean"])
         rows.append((player, *win, *means, game.file, game.line))
-    columns = ("player", "date", "opponent", "p_win", "colour", "mean", "opponent_mean", "file", "line")
+    columns = (
+        "player",
+        "date",
+        "opponent",
+        "p_win",
+        "colour",
+        "mean",
+        "opponent_mean",
+        "file",
+        "line",
+    )
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 
 
@@ -384,8 +410,12 @@ def best_period(games: Sequence[GameOfPlayer]) -> PeriodTally | None:
 _SKILL_DECIMALS: Final = dict.fromkeys(
     ("mean", "sd", "draw_margin", "draw_margin_sd", "peak_mean", "peak_sd"), 1
 )
-_SKILLS: Final = "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? ORDER BY period_number"
-_LISTED: Final = 'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
+_SKILLS: Final = (
+    "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? ORDER BY period_number"
+)
+_LISTED: Final = (
+    'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
+)
 
 
 class PlayerView(NamedTuple):
@@ -396,7 +426,9 @@ class PlayerView(NamedTuple):
     note: str
 
 
-def player_view(run: Run, name: str, since: int | None = None, until: int | None = None) -> PlayerView:
+def player_view(
+    run: Run, name: str, since: int | None = None, until: int | None = None
+) -> PlayerView:
     """The history of a player by name: `player,period,mean,sd,games` and further columns.
 
     `since`, `until`: years of the periods (None: any). Raises LookupFailed, also without a period in them.
@@ -465,7 +497,10 @@ def with_record(run: Run, player: str, history: Rows) -> Rows:
         counts = records.get(row[history.columns.index("period")])
         if counts is not None:
             wins, draws, losses = counts
-            cells = (record_words(wins, draws, losses), (wins + draws / 2) / (wins + draws + losses))
+            cells = (
+                record_words(wins, draws, losses),
+                (wins + draws / 2) / (wins + draws + losses),
+            )
         rows.append((*row[:position], *cells, *row[position:]))
     columns = (*history.columns[:position], "record", "score", *history.columns[position:])
     return replace(history, columns=columns, rows=rows, decimals={**history.decimals, "score": 3})
@@ -507,7 +542,9 @@ def facts_line(facts: Mapping[str, Any], peak_games: float | None = None) -> str
     """Years, record and peak, from a row of the run's `players`; `peak_games`: in the period of the peak."""
     if facts["first"] is None:
         return "no games"
-    years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}-{facts['last']}"
+    years = (
+        facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}-{facts['last']}"
+    )
     games = _games_words(facts["games"])
     record = record_words(facts["wins"], facts["draws"], facts["losses"])
     certainty = "" if facts["peak_sd"] is None else f" +- {facts['peak_sd']:.0f}"

@@ -85,15 +85,21 @@ def outcomes(
     if not white:
         return []
     if is_gaussian(params):
-        chances = [gaussian_outcomes(params, *sides, normal_cdf) for sides in zip(white, black, strict=True)]
+        chances = [
+            gaussian_outcomes(params, *sides, normal_cdf)
+            for sides in zip(white, black, strict=True)
+        ]
         return [Outcome(win, draw, loss) for loss, draw, win in chances]
     import numpy as np
 
     from ttt_cli.systems.registry import load
 
-    numbers = [key for key, value in white[0].items() if value is None or isinstance(value, int | float)]
+    numbers = [
+        key for key, value in white[0].items() if value is None or isinstance(value, int | float)
+    ]
     columns = (
-        {key: np.array([row[key] for row in side], np.float64) for key in numbers} for side in (white, black)
+        {key: np.array([row[key] for row in side], np.float64) for key in numbers}
+        for side in (white, black)
     )
     predicted = load(model).predict(dict(params), *columns).tolist()
     return [Outcome(win, draw, loss) for loss, draw, win in predicted]

@@ -71,7 +71,11 @@ class PublishedRatings:
         count = sum(len(of_player) for of_player in self.ratings.values())
         unknown = len(self.unknown)
         examples = "; ".join(self.unknown[:_LISTED]) + ("; …" if unknown > _LISTED else "")
-        lost = f"; {counted(unknown, 'name is', 'names are')} not in the run ({examples})" if unknown else ""
+        lost = (
+            f"; {counted(unknown, 'name is', 'names are')} not in the run ({examples})"
+            if unknown
+            else ""
+        )
         means = f", {self.several:,} of them means of several" if self.several else ""
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"
         spread = ""
@@ -135,7 +139,9 @@ def read_published_ratings(path: str, run: Run) -> PublishedRatings:
     slope = float(skill.std() / rating.std())
     shift = float(skill.mean() - slope * rating.mean())
     scaled: dict[str, dict[int, float]] = {}
-    for player, number, value in zip(pairs["player"], pairs["number"].tolist(), rating.tolist(), strict=True):
+    for player, number, value in zip(
+        pairs["player"], pairs["number"].tolist(), rating.tolist(), strict=True
+    ):
         scaled.setdefault(player, {})[number] = slope * value + shift
     return PublishedRatings(
         PurePath(source.name).name, scaled, unknown, int(pairs["several"].sum()), slope, shift,
@@ -147,7 +153,9 @@ def _players(run: Run, names: Sequence[str]) -> dict[str, str]:
     """The players of these names and other spellings, by name; unknown names are left out."""
     spellings = run.select("SELECT spelling, player FROM spellings")[1]
     folded_spellings = fold_all([spelling for spelling, _ in spellings])
-    by_folded = {folded: player for folded, (_, player) in zip(folded_spellings, spellings, strict=True)}
+    by_folded = {
+        folded: player for folded, (_, player) in zip(folded_spellings, spellings, strict=True)
+    }
     by_folded |= dict(run.select(_NAMES)[1])  # names go before spellings
     return {
         name: by_folded[folded]
@@ -192,7 +200,9 @@ def _published_rows(text: str, where: str) -> list[_PublishedRow]:
         try:
             rows.append(_PublishedRow(name, period, float(rating)))
         except ValueError:
-            raise DataError(f"{rating!r} is no rating", where=f"{where}:{reader.line_num}") from None
+            raise DataError(
+                f"{rating!r} is no rating", where=f"{where}:{reader.line_num}"
+            ) from None
     return rows
 
 

@@ -48,7 +48,10 @@ def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> N
     """
     if safe and fmt in ("csv", "tsv"):
         marked = (
-            [f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in row]
+            [
+                f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+                for value in row
+            ]
             for row in rows.rows
         )
         rows = replace(rows, rows=(tuple(row) for row in marked))
@@ -91,7 +94,9 @@ def write_parquet(rows: Rows, path: Path) -> None:
         return pa.array([None if value is None else str(value) for value in values], pa.string())
 
     columns = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
-    write_table(pa.Table.from_arrays([array(column) for column in columns], list(rows.columns)), path)
+    write_table(
+        pa.Table.from_arrays([array(column) for column in columns], list(rows.columns)), path
+    )
 
 
 def with_years(rows: Rows) -> Rows:
@@ -114,7 +119,9 @@ def year_in(period: str | None) -> int | None:
 
 def speaks_unicode(stream: TextIO) -> bool:
     """Whether every character can be written to the stream."""
-    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-").startswith("utf")
+    return (
+        (getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-").startswith("utf")
+    )
 
 
 def _text(value: Any) -> Any:

@@ -13,7 +13,9 @@ from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
-_SAME_SIZE: Final = 1.0  # points by which 100 Elo points may differ from 100 points and be taken for the same
+_SAME_SIZE: Final = (
+    1.0  # points by which 100 Elo points may differ from 100 points and be taken for the same
+)
 
 
 def load_numpy_meanwhile(run: Run) -> None:
@@ -107,7 +109,9 @@ def curve_title(run: Run, name: CurveName) -> str:
 
 def career_begin(params: Mapping[str, Any]) -> str:
     """When the careers of a model begin: `the debut`, `the age of 15`."""
-    return f"the age of {params['career_age']:g}" if params.get("career_by") == "age" else "the debut"
+    return (
+        f"the age of {params['career_age']:g}" if params.get("career_by") == "age" else "the debut"
+    )
 
 
 def model_line(meta: RunMeta) -> str:

@@ -22,7 +22,9 @@ def source_rows(records: Records, weights: dict[str, float]) -> Rows:
     """
     column = records.source
     if not column.codes.any() and not weights:
-        raise ConfigError("the records have no sources", hint="-s data.source=COLUMN, or -s data.source=file")
+        raise ConfigError(
+            "the records have no sources", hint="-s data.source=COLUMN, or -s data.source=file"
+        )
     played = records.tally.sum(axis=1)[records.result.codes]
     n_rows = np.bincount(column.codes, minlength=len(column.values))
     rows = []

@@ -22,15 +22,24 @@ def superiority_rows(run: Run, entrants: Entrants, *, numbered: bool = False) ->
     row. Raises LookupFailed in systems without uncertainties.
     """
     if not entrants.has_sds:
-        raise LookupFailed(f"{run.meta.model} has no uncertainties, so nobody is stronger with a probability")
+        raise LookupFailed(
+            f"{run.meta.model} has no uncertainties, so nobody is stronger with a probability"
+        )
     with run:
         table = stronger_than(run, entrants)
     names = [entrant.player for entrant in entrants.players]
     heads = [str(number) for number in range(1, len(names) + 1)] if numbered else names
     rows: list[tuple[Any, ...]] = []
-    for number, (entrant, chances) in enumerate(zip(entrants.players, table.tolist(), strict=True), 1):
+    for number, (entrant, chances) in enumerate(
+        zip(entrants.players, table.tolist(), strict=True), 1
+    ):
         skill = entrant.skill
-        cells = (entrant.period, skill["mean"], skill["sd"], *(finite(chance) for chance in chances))
+        cells = (
+            entrant.period,
+            skill["mean"],
+            skill["sd"],
+            *(finite(chance) for chance in chances),
+        )
         rows.append((number, entrant.player, *cells) if numbered else (entrant.player, *cells))
     decimals = {"mean": 0, "sd": 0} | dict.fromkeys(heads, 2)
     columns = ("player", "period", "mean", "sd", *heads)

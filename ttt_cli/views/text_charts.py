@@ -9,7 +9,12 @@ LEAST_WIDTH: Final = 40
 
 
 def chart(
-    mean: Sequence[float], sd: Sequence[float], ends: tuple[str, str], *, width: int = 80, height: int = 12
+    mean: Sequence[float],
+    sd: Sequence[float],
+    ends: tuple[str, str],
+    *,
+    width: int = 80,
+    height: int = 12,
 ) -> list[str]:
     """Lines of text: `mean` as a line of Braille dots, mean +- sd shaded, values on the left.
 
@@ -54,4 +59,7 @@ def chart(
     ]
     first, last = ends
     below = f"{'':{margin + 2}}{first}{last:>{max(across - len(first), len(last) + 1)}}"
-    return [*(f"{line}{''.join(row)}".rstrip() for line, row in zip(lines, cells, strict=True)), below]
+    return [
+        *(f"{line}{''.join(row)}".rstrip() for line, row in zip(lines, cells, strict=True)),
+        below,
+    ]

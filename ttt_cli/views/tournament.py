@@ -111,7 +111,9 @@ class Simulation:
         lots = score + _TIE_BREAK * self.rng.random(score.shape)
         order = np.argsort(-lots, axis=1)
         ranks = np.empty_like(order)
-        np.put_along_axis(ranks, order, np.broadcast_to(np.arange(score.shape[1]), order.shape), axis=1)
+        np.put_along_axis(
+            ranks, order, np.broadcast_to(np.arange(score.shape[1]), order.shape), axis=1
+        )
         return ranks
 
 
@@ -164,7 +166,9 @@ def play_swiss(simulation: Simulation, rounds: int, games: int) -> TournamentRes
             first = order[samples, first_index]
             is_free[samples, first_index] = False
             is_new = is_free & ~np.take_along_axis(met[samples, first], order, axis=1)
-            second_index = np.where(is_new.any(axis=1), np.argmax(is_new, axis=1), np.argmax(is_free, axis=1))
+            second_index = np.where(
+                is_new.any(axis=1), np.argmax(is_new, axis=1), np.argmax(is_free, axis=1)
+            )
             second = order[samples, second_index]
             is_free[samples, second_index] = False
             met[samples, first, second] = True
@@ -189,7 +193,9 @@ def play_knockout(simulation: Simulation, games: int) -> TournamentResults:
             first = alive[:, pair]
             second = alive[:, pair + 1]
             half_points = simulation.points(first, second, games)
-            first_wins = np.where(half_points == games, simulation.decide(first, second), half_points > games)
+            first_wins = np.where(
+                half_points == games, simulation.decide(first, second), half_points > games
+            )
             winner = np.where(first_wins, first, second)
             won[samples, winner] += 1
             winners.append(winner)
@@ -234,10 +240,13 @@ def tournament_rows(
             case _:
                 played = play_round_robin(simulation, games)
     places = (
-        np.array([np.bincount(ranks, minlength=len(entrants.players)) for ranks in played.rank.T]) / samples
+        np.array([np.bincount(ranks, minlength=len(entrants.players)) for ranks in played.rank.T])
+        / samples
     )
     points = (
-        np.full(len(places), np.nan) if played.half_points is None else played.half_points.mean(axis=0) / 2.0
+        np.full(len(places), np.nan)
+        if played.half_points is None
+        else played.half_points.mean(axis=0) / 2.0
     )
     alone = played.is_alone.mean(axis=0)
     error = np.sqrt(places * (1.0 - places) / samples)
@@ -247,7 +256,14 @@ def tournament_rows(
         expected = None if played.half_points is None else float(points[index])
         first = (float(places[index, 0]), float(alone[index]), float(error[index, 0]))
         rows.append(
-            (entrant.player, entrant.period, entrant.skill["mean"], expected, *first, *places[index].tolist())
+            (
+                entrant.player,
+                entrant.period,
+                entrant.skill["mean"],
+                expected,
+                *first,
+                *places[index].tolist(),
+            )
         )
     columns = ("player", "period", "mean", "points", "p_first", "p_alone", "error")
     place_columns = tuple(f"place_{place}" for place in range(1, len(places) + 1))
@@ -264,13 +280,17 @@ def tournament_rows(
     hidden = {"error"}
     if len({entrant.period for entrant in entrants.players}) == 1:
         hidden.add("period")
-    return Rows((*columns, *place_columns), rows, title, decimals, frozenset(hidden)), entrants.notes
+    return Rows(
+        (*columns, *place_columns), rows, title, decimals, frozenset(hidden)
+    ), entrants.notes
 
 
 def _check(plan: TournamentPlan, n_players: int) -> None:
     """Raise ConfigError for what these players cannot play."""
     if plan.kind not in TOURNAMENTS:
-        raise ConfigError(f"no kind of tournament {plan.kind!r}", hint=f"kinds are {', '.join(TOURNAMENTS)}")
+        raise ConfigError(
+            f"no kind of tournament {plan.kind!r}", hint=f"kinds are {', '.join(TOURNAMENTS)}"
+        )
     if plan.rounds is not None and plan.kind != "swiss":
         raise ConfigError("rounds are those of a swiss", hint="--kind swiss --rounds N")
     if plan.kind == "double" and plan.games not in (None, 2):

@@ -36,7 +36,9 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
              * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
       FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
 """
-_SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
+_SKILL: Final = (
+    "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
+)
 _PLAYED_IN_TEAMS: Final = """
 SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), sum(weight) FILTER (won < 0)
 FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
@@ -46,9 +48,7 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
       WHERE first.player = $1 AND second.player = $2 AND of_first.is_black <> of_second.is_black)
 """
 EXACT: Final = 1e-4  # the variance of a difference to the square of it
-CAUTION: Final = (
-    "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
-)
+CAUTION: Final = "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
 
 
 class VersusView(NamedTuple):
@@ -85,7 +85,9 @@ def versus_view(
         skill_a = _skill(run, first, periods.first)
         skill_b = _skill(run, second, periods.second)
         played = run.select(_PLAYED_IN_TEAMS if run.has_sums else _PLAYED, [first, second])[1][0]
-        difference = _difference(run, skill_a, skill_b, [(first, periods.first), (second, periods.second)])
+        difference = _difference(
+            run, skill_a, skill_b, [(first, periods.first), (second, periods.second)]
+        )
         params = params_in(run, max(skill_a["period"], skill_b["period"]))
         added = find_conditions(run, conditions)
     model = run.meta.model
@@ -93,7 +95,9 @@ def versus_view(
     strength_b = difference.b
     facts = dict[str, Any]()
     for side, skill in (("a", skill_a), ("b", skill_b)):
-        facts |= {f"{key}_{side}": skill[key] for key in ("player", "period", "mean", "sd", "games")}
+        facts |= {
+            f"{key}_{side}": skill[key] for key in ("player", "period", "mean", "sd", "games")
+        }
     facts["lead"] = skill_a["mean"] - skill_b["mean"]
     is_stronger = stronger(strength_a, strength_b)
     on_neutral_ground = {**params, "white_advantage": 0.0}
@@ -117,7 +121,9 @@ def versus_view(
     title = (f"{first} against {second}", *method, run_line(run))
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
     notes = [lookup.note for lookup in lookups if lookup.note]
-    notes.append(f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}")
+    notes.append(
+        f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}"
+    )
     if skill_a["period"] != skill_b["period"]:
         notes.append(CAUTION.format(skill_a["period"], skill_b["period"]))
     if not conditions and points_by_term(run.meta.params):
@@ -146,7 +152,9 @@ class _Difference(NamedTuple):
     method: str | None
 
 
-def _difference(run: Run, skill_a: Strength, skill_b: Strength, skills: list[tuple[str, int]]) -> _Difference:
+def _difference(
+    run: Run, skill_a: Strength, skill_b: Strength, skills: list[tuple[str, int]]
+) -> _Difference:
     """The difference of two skills, from the joint posterior if the run has one.
 
     `skills`: player and period number of each.
@@ -165,7 +173,11 @@ def _difference(run: Run, skill_a: Strength, skill_b: Strength, skills: list[tup
 
 
 def _by_colour(
-    run: Run, params: Mapping[str, Any], on_neutral_ground: Mapping[str, Any], a: Strength, b: Strength
+    run: Run,
+    params: Mapping[str, Any],
+    on_neutral_ground: Mapping[str, Any],
+    a: Strength,
+    b: Strength,
 ) -> dict[str, float]:
     """A's probabilities with each colour, and on neutral ground if games were played there.
 
@@ -229,7 +241,8 @@ def side_by_side(run: Run, report: Rows) -> Rows:
         count = facts["match_games"]
         table.append(
             _ComparedLine(
-                f"points of {count}", *_decimals(facts["match_points"], count - facts["match_points"])
+                f"points of {count}",
+                *_decimals(facts["match_points"], count - facts["match_points"]),
             )
         )
         for level in _LEVELS:
@@ -239,12 +252,20 @@ def side_by_side(run: Run, report: Rows) -> Rows:
                 f"  {level} %", f"{low:g} to {high:g}", f"{count - high:g} to {count - low:g}"
             )
             table.append(interval)
-        table.append(_ComparedLine("wins the match", *_decimals(facts["match_win"], facts["match_loss"])))
+        table.append(
+            _ComparedLine("wins the match", *_decimals(facts["match_win"], facts["match_loss"]))
+        )
         table.append(_ComparedLine("ties it", *_decimals(facts["match_draw"], facts["match_draw"])))
-    table.append(_ComparedLine("has beaten the other", f"{facts['wins']:.10g}", f"{facts['losses']:.10g}"))
+    table.append(
+        _ComparedLine("has beaten the other", f"{facts['wins']:.10g}", f"{facts['losses']:.10g}")
+    )
     table.append(_ComparedLine("has drawn", f"{facts['draws']:.10g}", f"{facts['draws']:.10g}"))
-    sentence = f"{player_a} {facts['period_a']} against {player_b} {facts['period_b']}: {_verdict(facts)}"
-    return Rows(("", player_a, player_b), [tuple(row) for row in table], (sentence, *report.title[1:]))
+    sentence = (
+        f"{player_a} {facts['period_a']} against {player_b} {facts['period_b']}: {_verdict(facts)}"
+    )
+    return Rows(
+        ("", player_a, player_b), [tuple(row) for row in table], (sentence, *report.title[1:])
+    )
 
 
 class _ComparedLine(NamedTuple):
@@ -265,7 +286,9 @@ def _verdict(facts: Mapping[str, Any]) -> str:
 
 def _skill_words(facts: Mapping[str, Any], side: str) -> str:
     sd = facts[f"sd_{side}"]
-    return f"{facts[f'mean_{side}']:.0f}" if sd is None else f"{facts[f'mean_{side}']:.0f} +- {sd:.0f}"
+    return (
+        f"{facts[f'mean_{side}']:.0f}" if sd is None else f"{facts[f'mean_{side}']:.0f} +- {sd:.0f}"
+    )
 
 
 def _lead_words(facts: Mapping[str, Any], sign: float) -> str:
@@ -299,10 +322,14 @@ class _ComparedPeriods(NamedTuple):
     reason: str
 
 
-def _periods(run: Run, a: str, b: str, at: str | int | None, at_b: str | int | None) -> _ComparedPeriods:
+def _periods(
+    run: Run, a: str, b: str, at: str | int | None, at_b: str | int | None
+) -> _ComparedPeriods:
     """The periods in which A and B are compared."""
     if at is None and at_b is None:
-        return _ComparedPeriods(period_number(run, a, PEAK), period_number(run, b, PEAK), "each at the peak")
+        return _ComparedPeriods(
+            period_number(run, a, PEAK), period_number(run, b, PEAK), "each at the peak"
+        )
     reason = "as requested" if at else "the first at the peak"
     return _ComparedPeriods(
         period_number(run, a, at or PEAK), period_number(run, b, at_b or at or PEAK), reason

@@ -160,7 +160,9 @@ def _question(run: Run, name: str, at: str | int | None, versus: str | None) -> 
         return _Question(player, None, period, f"{player} in {when}", skills, np.array([1.0]))
     opponent = run.find_player(versus).player
     if opponent == player:
-        raise LookupFailed(f"{name!r} and {versus!r} both match {player}", hint="give more of the names")
+        raise LookupFailed(
+            f"{name!r} and {versus!r} both match {player}", hint="give more of the names"
+        )
     skills = (*skills, (opponent, period))
     words = f"{player} minus {opponent} in {when}"
     return _Question(player, opponent, period, words, skills, np.array([1.0, -1.0]))
@@ -190,7 +192,9 @@ class _Groups:
             self.games = np.flatnonzero(has_event)
             keys = events.codes[self.games].astype(np.int64) * _YEARS + self._years()[self.games]
             distinct, self.of_game = np.unique(keys, return_inverse=True)
-            self.names = [f"{events.values[key // _YEARS]} ({key % _YEARS})" for key in distinct.tolist()]
+            self.names = [
+                f"{events.values[key // _YEARS]} ({key % _YEARS})" for key in distinct.tolist()
+            ]
         elif by == "source":
             sources = self._table.source
             has_source = np.array([text != "" for text in sources.values], np.bool_)[sources.codes]
@@ -218,7 +222,8 @@ class _Groups:
     def _years(self) -> Places:
         """The year of each game of the run."""
         years: Places = (
-            self._table.date.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + _EPOCH
+            self._table.date.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64)
+            + _EPOCH
         )
         return years
 

@@ -213,10 +213,13 @@ class WithoutByRefit:
         numbers = [number for _, number in skills]
         first = min(numbers, default=0)
         last = max(numbers, default=0)
-        columns = self._refitted.arrays(_SKILLS_AT, [players, numbers, len(skills), first, last, last])
+        columns = self._refitted.arrays(
+            _SKILLS_AT, [players, numbers, len(skills), first, last, last]
+        )
         scale = self._run.scale
         refitted_scale = self._refitted.scale
         slope = scale.slope / refitted_scale.slope
         return _MeansAndSds(
-            mean=slope * (columns["mean"] - refitted_scale.shift) + scale.shift, sd=slope * columns["sd"]
+            mean=slope * (columns["mean"] - refitted_scale.shift) + scale.shift,
+            sd=slope * columns["sd"],
         )

@@ -148,7 +148,9 @@ def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
             lambda *of, real=real, **options: made.append(real(*of, **options)) or made[-1],
         )
     timeline, params = history(7, players=30, games=300), ttt.Params(beta=300, **others)
-    whole, apart = (ttt.fit(timeline, params, EXACT, placement=where) for where in (None, Apart(cuts)))
+    whole, apart = (
+        ttt.fit(timeline, params, EXACT, placement=where) for where in (None, Apart(cuts))
+    )
     steps = [one.steps / fit.status.sweeps for one, fit in zip(made, (whole, apart), strict=True)]
     assert steps[1] <= 1.2 * steps[0]
 
@@ -156,14 +158,18 @@ def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
 def test_a_guess_is_where_a_fit_begins():
     timeline, params = history(11), ttt.Params(beta=300)
     whole, cold = compare(timeline, params, [0, 5, 14])
-    warm = ttt.fit(timeline, params, EXACT, placement=Apart([0, 5, 14]), start=replace(whole, state={}))
+    warm = ttt.fit(
+        timeline, params, EXACT, placement=Apart([0, 5, 14]), start=replace(whole, state={})
+    )
     agree(whole, warm)
     assert warm.trace[0][0] < 0.3 * cold.trace[0][0]
 
 
 def test_slices_that_are_alone_need_no_borders():
     """Two groups of players, one after the other."""
-    rows = [(1900 + k, "a", "b", k % 3) for k in range(4)] + [(1950 + k, "c", "d", k % 3) for k in range(4)]
+    rows = [(1900 + k, "a", "b", k % 3) for k in range(4)] + [
+        (1950 + k, "c", "d", k % 3) for k in range(4)
+    ]
     compare(build_timeline(make_games(rows)), ttt.Params(), [0, 4, 8])
 
 
@@ -179,7 +185,9 @@ TOL = 1e-9
 )
 def test_the_evidence_without_games_is_that_of_the_whole(seed, inner, others):
     timeline, params = history(seed), ttt_d.Params(beta=300, **others).resolved()
-    cuts = sorted({0, *(cut for cut in inner if cut < len(timeline.periods)), len(timeline.periods)})
+    cuts = sorted(
+        {0, *(cut for cut in inner if cut < len(timeline.periods)), len(timeline.periods)}
+    )
     shared = ttt_d.through_time(timeline, params)
     found, inference = shared.empty_evidence(Apart(cuts), None, TOL), shared.without_games(TOL)
     assert found == pytest.approx(inference.log_evidence().log_evidence, abs=1e-9)
@@ -200,8 +208,13 @@ def test_an_estimated_advantage_counts_as_none_on_neutral_ground_in_slices_too()
     """Slices are cut once: a later advantage also changes what neutral games are played with."""
     timeline = history(7)
     sides = np.where(np.arange(timeline.n_games) % 3 == 0, 0, 1).astype(np.int8)
-    timeline, params = replace(timeline, sides=sides), ttt.Params(beta=300, white_advantage="estimate")
+    timeline, params = (
+        replace(timeline, sides=sides),
+        ttt.Params(beta=300, white_advantage="estimate"),
+    )
     whole = ttt.fit(timeline, params, EXACT.model_copy(update={"posterior": "factorised"}))
     apart = ttt.fit(timeline, params, EXACT, placement=Apart([0, 6, 14]))
-    assert apart.params["white_advantage"] == pytest.approx(whole.params["white_advantage"], abs=1e-6)
+    assert apart.params["white_advantage"] == pytest.approx(
+        whole.params["white_advantage"], abs=1e-6
+    )
     assert apart.mean == pytest.approx(whole.mean, abs=1e-6)

@@ -30,7 +30,8 @@ def with_one_drift(seed, **more) -> History:
     """A random history whose skills all have the same drift, as the engine's walk."""
     history = random_history(seed, **more)
     history.chains = [
-        (name, years, sd, drift if " " in name else 60.0) for name, years, sd, drift in history.chains
+        (name, years, sd, drift if " " in name else 60.0)
+        for name, years, sd, drift in history.chains
     ]
     return history
 
@@ -101,7 +102,9 @@ def test_the_gradient_is_that_of_differences(seed, solver):
     rng = np.random.default_rng(seed)
     for name, size in (("offset", 1.0), ("noise", 1000.0), ("low", 1.0), ("high", 1.0)):
         # exact observations are moved by their offset
-        moved = np.isfinite(getattr(rows, name)) & ((rows.low < rows.high) | (name in ("offset", "noise")))
+        moved = np.isfinite(getattr(rows, name)) & (
+            (rows.low < rows.high) | (name in ("offset", "noise"))
+        )
         moved &= (rows.noise > 0.0) | (name != "noise")
         direction = np.where(moved, rng.normal(0.0, size, len(moved)), 0.0)
         found = getattr(gradient.links.links, name) @ direction
@@ -112,10 +115,14 @@ def test_the_gradient_is_that_of_differences(seed, solver):
 
         def with_extra(h: float) -> float:
             again = Linked(history)
-            again.games = replace(linked.games, extra=replace(extra, variance=extra.variance + h * direction))
+            again.games = replace(
+                linked.games, extra=replace(extra, variance=extra.variance + h * direction)
+            )
             return again.fit(solver)[0].log_evidence
 
-        assert gradient.links.extra.by_variance @ direction == pytest.approx(slope(with_extra, 1.0), rel=2e-4)
+        assert gradient.links.extra.by_variance @ direction == pytest.approx(
+            slope(with_extra, 1.0), rel=2e-4
+        )
 
     def with_mean(h: float) -> float:
         again = Linked(history)
@@ -132,7 +139,8 @@ def tau_moved(history, solver, h: float) -> float:
     moved = replace(
         history,
         chains=[
-            (name, years, sd, drift + h * (" " not in name)) for name, years, sd, drift in history.chains
+            (name, years, sd, drift + h * (" " not in name))
+            for name, years, sd, drift in history.chains
         ],
     )
     return Linked(moved).fit(solver)[0].log_evidence
@@ -147,11 +155,15 @@ def test_newcomers_whose_mean_moves_play_linked_games_too(seed):
     fit, posterior = linked.fit(JOINT, prior_mean_drift=40.0, growth=1e-6)
     mean, covariance = history.chain_prior()
     debut = np.concatenate([np.full(len(years), years[0]) for _, years, _, _ in history.chains])
-    is_skill = np.concatenate([np.full(len(years), " " not in name) for name, years, _, _ in history.chains])
+    is_skill = np.concatenate(
+        [np.full(len(years), " " not in name) for name, years, _, _ in history.chains]
+    )
     first = debut[is_skill].min()
     common = 1.0 + 40.0**2 * (np.minimum.outer(debut, debut) - first)
     covariance = covariance + common * np.outer(is_skill, is_skill)
-    twin = JointTwin(*performed(mean, covariance, history.sums, history.spread), history.links).run()
+    twin = JointTwin(
+        *performed(mean, covariance, history.sums, history.spread), history.links
+    ).run()
     assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
     assert linked.beliefs(fit, posterior) == pytest.approx(np.array(twin.beliefs()), abs=1e-5)
 

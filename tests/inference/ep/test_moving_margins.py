@@ -35,7 +35,9 @@ def test_laplace_is_near_the_integral_over_the_years():
     of_year = [[exact_log_evidence(rows, {year: t}, **given) for t in grid] for year in years]
     first, second = np.meshgrid(grid, grid, indexing="ij")
     variance = drift**2 * (years[1] - years[0])
-    prior = np.exp(-0.5 * first**2 - 0.5 * (second - first) ** 2 / variance) / (2 * math.pi * variance**0.5)
+    prior = np.exp(-0.5 * first**2 - 0.5 * (second - first) ** 2 / variance) / (
+        2 * math.pi * variance**0.5
+    )
     weight = np.exp(np.add.outer(*of_year)) * prior
     exact = math.log(weight.sum() * (grid[1] - grid[0]) ** 2)
     assert fit.log_evidence == pytest.approx(exact, abs=0.02)
@@ -82,7 +84,9 @@ def test_a_walk_goes_as_dense_matrices_do(drift):
     posterior = np.eye(40) + root.T * information @ root
     u = np.diff(theta, prepend=0.0) / np.diag(root)
     move = root @ np.linalg.solve(posterior, root.T @ score - u)
-    assert walk.log_evidence(information) == pytest.approx(-(u @ u + np.linalg.slogdet(posterior)[1]) / 2)
+    assert walk.log_evidence(information) == pytest.approx(
+        -(u @ u + np.linalg.slogdet(posterior)[1]) / 2
+    )
     of_theta = np.diag(root @ np.linalg.solve(posterior, root.T))
     assert walk.variance(information) == pytest.approx(of_theta, rel=1e-9)
     most = np.abs(move).max()
@@ -112,7 +116,10 @@ def test_steps_accelerate_as_with_dense_matrices():
         changes = np.array([(moves[-1] - moves[step]) @ root for step in earlier]).reshape(-1, 12)
         shares = np.linalg.lstsq(changes.T, moves[-1] @ root, rcond=1e-6)[0]
         theta = goals[-1] - sum(
-            (share * (goals[-1] - goals[step]) for step, share in zip(earlier, shares, strict=True)),
+            (
+                share * (goals[-1] - goals[step])
+                for step, share in zip(earlier, shares, strict=True)
+            ),
             np.zeros(12),
         )
         walk.step(score, information, accelerate=True)

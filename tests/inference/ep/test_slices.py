@@ -49,7 +49,9 @@ def smoothed(problem, sites, threads):
 
 def random_sites(problem):
     size = len(problem.previous)
-    return np.stack([problem.rng.exponential(1e-5, size), problem.rng.normal(0, 5e-3, size)], axis=1)
+    return np.stack(
+        [problem.rng.exponential(1e-5, size), problem.rng.normal(0, 5e-3, size)], axis=1
+    )
 
 
 @examples(20)
@@ -61,7 +63,9 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
     covariance = problem.covariance()
     posterior = covariance @ np.linalg.inv(np.eye(len(sites)) + sites[:, :1] * covariance)
     assert 1 / marginal[:, 0] == pytest.approx(np.diag(posterior), rel=1e-9)
-    assert marginal[:, 1] / marginal[:, 0] == pytest.approx(posterior @ sites[:, 1], rel=1e-8, abs=1e-6)
+    assert marginal[:, 1] / marginal[:, 0] == pytest.approx(
+        posterior @ sites[:, 1], rel=1e-8, abs=1e-6
+    )
     assert forward + backward + sites == pytest.approx(marginal, rel=1e-12, abs=1e-18)
     assert not backward[problem.following < 0].any()
     first = problem.previous < 0
@@ -109,7 +113,9 @@ def solved(problem, tol, relative, threads=1):
     st.sampled_from([100.0, 10.0, 1.0, 0.1, 1e-9]),
     st.sampled_from([1, 2, 3]),
 )
-def test_it_solves_what_dense_algebra_solves_and_the_bound_bounds_the_error(kind, seed, drift, tol, threads):
+def test_it_solves_what_dense_algebra_solves_and_the_bound_bounds_the_error(
+    kind, seed, drift, tol, threads
+):
     """Large problems take more steps than the bound looks back over."""
     size = {"players": 25, "periods": 8} if tol > 1e-9 else {}
     bound, found, right = solved(kind(seed, drift, **size), tol, 0.0, threads)
@@ -177,7 +183,9 @@ def test_few_games_are_one_part(timeline, monkeypatch):
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
     module = registry.load(model)
-    params = module.Params(beta=300, tau=70, white_advantage=20, growth=300.0, prior_mean_drift=40.0)
+    params = module.Params(
+        beta=300, tau=70, white_advantage=20, growth=300.0, prior_mean_drift=40.0
+    )
     one, *others = (
         module.fit(timeline, params, SolverConfig(tol=1e-8, threads=threads, accelerate=accelerate))
         for threads in (1, 2, 3, 5)
@@ -186,7 +194,9 @@ def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
         assert other.status.converged
         assert other.mean == pytest.approx(one.mean, abs=1e-6)
         assert other.sd == pytest.approx(one.sd, abs=1e-6)
-        assert other.chains["skill"].covariance == pytest.approx(one.chains["skill"].covariance, rel=1e-6)
+        assert other.chains["skill"].covariance == pytest.approx(
+            one.chains["skill"].covariance, rel=1e-6
+        )
         assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-7)
         assert other.leave_one_out == pytest.approx(one.leave_one_out, abs=1e-6)
         assert other.status.sweeps <= 3 * one.status.sweeps

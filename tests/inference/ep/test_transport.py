@@ -75,7 +75,10 @@ def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(
     else:
         placement = request.getfixturevalue("over")
         assert len(placement.cuts(timeline)) == 3
-    whole, apart = model.fit(timeline, params, EXACT), model.fit(timeline, params, EXACT, placement=placement)
+    whole, apart = (
+        model.fit(timeline, params, EXACT),
+        model.fit(timeline, params, EXACT, placement=placement),
+    )
     agree(whole, apart)
     assert apart.posterior == "factorised"
     assert f"slices of time {placement.name}" in apart.notes[-1]
@@ -110,7 +113,9 @@ def actors_held() -> int:
 
 @pytest.mark.slow
 @pytest.mark.large
-def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(over, timeline, monkeypatch):
+def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(
+    over, timeline, monkeypatch
+):
     cut, moves = [], {"white_advantage": "estimate", "draw_margin_drift": 0.2, **NEWCOMERS}
     monkeypatch.setattr(
         through_time, "Cutter", lambda *args, **rest: cut.append(Cutter(*args, **rest)) or cut[-1]
@@ -128,7 +133,9 @@ def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(o
 @pytest.mark.parametrize(
     "moving",
     [
-        pytest.param({"draw_margin_drift": 0.2, "draw_margin_strength": 0.2}, marks=pytest.mark.large),
+        pytest.param(
+            {"draw_margin_drift": 0.2, "draw_margin_strength": 0.2}, marks=pytest.mark.large
+        ),
         {},
         pytest.param(NEWCOMERS, marks=pytest.mark.large),
     ],
@@ -142,7 +149,9 @@ def test_a_worker_that_is_killed_costs_a_sweep(client, timeline, tmp_path, movin
         if next(sweeps) == 2:
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    agree(whole, ttt.fit(timeline, params, EXACT, placement=Cluster(client, tmp_path), on_sweep=kill))
+    agree(
+        whole, ttt.fit(timeline, params, EXACT, placement=Cluster(client, tmp_path), on_sweep=kill)
+    )
     assert 3 < next(sweeps) <= whole.status.sweeps + 2
     assert not list(tmp_path.iterdir())
 
@@ -185,9 +194,15 @@ def test_a_joint_posterior_and_other_systems_are_refused(timeline):
 
 
 @pytest.mark.slow
-def test_workers_that_are_lost_while_a_slice_is_sent_are_waited_for(client, over, timeline, monkeypatch):
+def test_workers_that_are_lost_while_a_slice_is_sent_are_waited_for(
+    client, over, timeline, monkeypatch
+):
     """The scheduler may know one no more that it has just named, or none at all."""
-    real, named, cuts = client.scheduler_info, iter([{}, {"tcp://127.0.0.1:9": {}}]), over.cuts(timeline)
+    real, named, cuts = (
+        client.scheduler_info,
+        iter([{}, {"tcp://127.0.0.1:9": {}}]),
+        over.cuts(timeline),
+    )
 
     def info(**how):
         found = real(**how)
@@ -214,8 +229,13 @@ def test_memory_decides_how_many_slices_there_are(tmp_path, timeline, monkeypatc
 
 def test_players_who_cross_borders_are_counted(timeline):
     cuts = np.array([0, 4, 9, len(timeline.periods)])
-    inside = np.searchsorted(timeline.node_start[cuts[1:-1]], np.arange(timeline.n_nodes), side="right")
-    played = {(int(player), int(piece)) for player, piece in zip(timeline.node_player, inside, strict=True)}
+    inside = np.searchsorted(
+        timeline.node_start[cuts[1:-1]], np.arange(timeline.n_nodes), side="right"
+    )
+    played = {
+        (int(player), int(piece))
+        for player, piece in zip(timeline.node_player, inside, strict=True)
+    }
     often = Counter(player for player, _ in played)
     assert (
         slices_in_files.count_segments(timeline, cuts)
@@ -234,7 +254,9 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, timeline, monkeypatch
     """A mapped file without room would end the process later."""
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device") as caught:
+    with pytest.raises(
+        SetupError, match=r"cannot be stored in .*No space left on device"
+    ) as caught:
         ttt.fit(timeline, PARAMS, EXACT, placement=FileStorage(tmp_path, TAKEN + 10_000, 1))
     assert "--scratch" in (caught.value.hint or "")
     assert not list(tmp_path.glob(".slices*"))
@@ -327,7 +349,8 @@ def test_other_games_and_parameters_begin_anew(tmp_path, timeline):
 def test_a_slice_that_was_given_up_but_lives_spoils_nothing(tmp_path, monkeypatch):
     """It is half way in keeping its sites when the one that took its place keeps others."""
     old, new, found = (
-        Sites(np.full((5, 4), value), np.zeros((5, 2)), np.zeros((0, 2))) for value in (1.0, 2.0, 0.0)
+        Sites(np.full((5, 4), value), np.zeros((5, 2)), np.zeros((0, 2)))
+        for value in (1.0, 2.0, 0.0)
     )
     save = np.save
 
@@ -346,7 +369,9 @@ def test_a_slice_that_was_given_up_but_lives_spoils_nothing(tmp_path, monkeypatc
 def test_sites_that_cannot_be_kept_are_an_error(tmp_path, timeline, monkeypatch):
     ended(tmp_path, timeline)
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(SetupError, match=r"message-0\.npy cannot be written: No space left on device"):
+    with pytest.raises(
+        SetupError, match=r"message-0\.npy cannot be written: No space left on device"
+    ):
         fitted(tmp_path, timeline)
     assert not list(tmp_path.rglob("*.part"))
 

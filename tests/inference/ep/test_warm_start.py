@@ -51,7 +51,9 @@ def test_unknown_beliefs_are_the_prior(timeline: Timeline) -> None:
     margin = RandomWalk(timeline, 250.0, 50.0, 5.0, ("draw_margin_sd", "draw_margin_tau"))
     priors = {"skill": skill, "draw_margin": margin}
     assert (
-        beliefs_of_start(None, priors, timeline) is beliefs_of_start(start, priors, timeline.until(3)) is None
+        beliefs_of_start(None, priors, timeline)
+        is beliefs_of_start(start, priors, timeline.until(3))
+        is None
     )
     messages, prior = beliefs_of_start(start, priors, timeline)
     assert messages[:4].tolist() == pytest.approx(
@@ -63,7 +65,11 @@ def test_unknown_beliefs_are_the_prior(timeline: Timeline) -> None:
 @models
 @pytest.mark.parametrize(("white_advantage", "threads"), [(0.0, 3), (30.0, 1)])
 def test_good_beliefs_begin_near_the_end_and_change_nothing(
-    timeline: Timeline, name: str, white_advantage: float, threads: int, monkeypatch: pytest.MonkeyPatch
+    timeline: Timeline,
+    name: str,
+    white_advantage: float,
+    threads: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In parts for threads, too."""
     monkeypatch.setattr(parts, "GAMES_EACH", 50)
@@ -77,7 +83,9 @@ def test_good_beliefs_begin_near_the_end_and_change_nothing(
     exact = model.fit(timeline, params, FINE)
     same(model.fit(timeline, params, FINE, start=beliefs_of(exact)), exact)
     for chain, true in exact.chains.items():
-        assert np.abs(warm.chains[chain].mean - true.mean).max() <= warm.status.remaining_error <= 1e-3
+        assert (
+            np.abs(warm.chains[chain].mean - true.mean).max() <= warm.status.remaining_error <= 1e-3
+        )
 
 
 @pytest.mark.parametrize("name", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
@@ -90,14 +98,22 @@ def test_wherever_a_fit_starts_it_ends_at_the_same(
     timeline, model = history(5, years=10), registry.load(name)
     nothing = model.Params(growth=700.0)
     moving = {"growth": 150.0, "early": 2.0, "prior_mean_drift": 20.0, "draw_margin_drift": 0.2}
-    params = model.Params(beta=300, tau=70, white_advantage=40.0, draw_margin_strength=0.2, **moving)
+    params = model.Params(
+        beta=300, tau=70, white_advantage=40.0, draw_margin_strength=0.2, **moving
+    )
     solver = SolverConfig(posterior=posterior, tol=1e-6, threads=1)
     cold = model.fit(timeline, params, solver)
     near = model.fit(timeline, params.model_copy(update={"beta": 310.0}), solver)
-    starts = [near, model.fit(timeline, nothing, solver), model.fit(timeline.until(8), params, solver)]
+    starts = [
+        near,
+        model.fit(timeline, nothing, solver),
+        model.fit(timeline.until(8), params, solver),
+    ]
     for spread, sd in ((50.0, 400.0), (2000.0, 1.0), (3.0, np.nan)):
         skill = np.random.default_rng(1).normal(1000.0, spread, timeline.n_nodes)
-        starts.append(replace(cold, chains={"skill": Line(skill, np.full(timeline.n_nodes, sd))}, state={}))
+        starts.append(
+            replace(cold, chains={"skill": Line(skill, np.full(timeline.n_nodes, sd))}, state={})
+        )
     for start in (None, beliefs_of(cold), *starts):
         found = model.fit(timeline, params, solver.model_copy(update={"threads": 3}), start=start)
         assert found.status.converged
@@ -116,6 +132,8 @@ def test_a_first_site_is_that_of_the_game_between_players_as_believed() -> None:
     params = model.Params(draw_margin=0.0)
     fresh = model.fit(timeline, params, FINE)
     prior = Line(np.full(2, 1200.0), np.full(2, 400.0))
-    warm = model.fit(timeline, params, FINE, start=replace(fresh, chains={"skill": prior}, state={}))
+    warm = model.fit(
+        timeline, params, FINE, start=replace(fresh, chains={"skill": prior}, state={})
+    )
     assert warm.trace[0][0] == 0.0
     same(warm, fresh)

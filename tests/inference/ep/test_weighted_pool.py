@@ -11,7 +11,9 @@ from tests.support.builders import EXACT, make_games
 from ttt_cli.systems import weighted_ep
 from ttt_cli.timeline import Timeline, build_timeline
 
-PARAMS = weighted_ep.Params(prior_sd=150, beta=180, draw_margin=90, white_advantage=25, fade_per_game=0.05)
+PARAMS = weighted_ep.Params(
+    prior_sd=150, beta=180, draw_margin=90, white_advantage=25, fade_per_game=0.05
+)
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,12 @@ def moved(*values: float) -> np.ndarray:
     return np.array([values, np.zeros(len(values))])
 
 
-@pytest.mark.parametrize("first", [moved(8.0, 0.0, 0.0), moved(0.0, 0.0, 8.0), moved(0.0, 8.0, 8.0)])
-def test_the_way_from_another_posterior_is_no_part_of_what_is_extrapolated(first: np.ndarray) -> None:
+@pytest.mark.parametrize(
+    "first", [moved(8.0, 0.0, 0.0), moved(0.0, 0.0, 8.0), moved(0.0, 8.0, 8.0)]
+)
+def test_the_way_from_another_posterior_is_no_part_of_what_is_extrapolated(
+    first: np.ndarray,
+) -> None:
     """Of the two moves after it, the combination of least length tells how far the marginals are."""
     second = moved(4.0, 0.0, 0.0)
     third = moved(3.9, 0.05, 0.0)

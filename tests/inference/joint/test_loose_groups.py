@@ -38,7 +38,11 @@ def sds_of(notes):
 def plain_contrast(timeline, inside, others):
     """Mean skill of those inside less the others' in the same years: year by year, as often as somebody plays there."""
     nodes = list(
-        zip(timeline.node_period.tolist(), [timeline.players[p] for p in timeline.node_player], strict=True)
+        zip(
+            timeline.node_period.tolist(),
+            [timeline.players[p] for p in timeline.node_player],
+            strict=True,
+        )
     )
     by_year = {
         year: [
@@ -49,7 +53,12 @@ def plain_contrast(timeline, inside, others):
     }
     pairs = [ends for ends in by_year.values() if all(ends)]
     if not pairs:
-        pairs = [[[k for k, (_, name) in enumerate(nodes) if name[0] == side] for side in (inside, others)]]
+        pairs = [
+            [
+                [k for k, (_, name) in enumerate(nodes) if name[0] == side]
+                for side in (inside, others)
+            ]
+        ]
     weights = np.zeros(timeline.n_nodes)
     for ours, theirs in pairs:
         weights[ours] += 1.0
@@ -92,7 +101,9 @@ def test_without_a_factor_they_are_the_same(model, monkeypatch):
 def test_more_games_tie_more_closely():
     """And nothing is said of groups that many games tie, or of few players, or without a joint posterior."""
     said = [
-        sds_of(fit(make_games([*TIED, *[(1901, "a0", "b1", 1)] * more]), posterior="joint").meta.notes)
+        sds_of(
+            fit(make_games([*TIED, *[(1901, "a0", "b1", 1)] * more]), posterior="joint").meta.notes
+        )
         for more in (0, 3, 8, 10)
     ]
     assert said[0] > said[1] > said[2]

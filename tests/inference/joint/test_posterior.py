@@ -15,7 +15,8 @@ from ttt_cli.systems import registry, ttt_d
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
-    (1900 + k // 6, "abcd"[k % 4], "bcda"[k % 4 - (k // 8) % 2], (k * 7) % 3, 1.0 + k % 2) for k in range(60)
+    (1900 + k // 6, "abcd"[k % 4], "bcda"[k % 4 - (k // 8) % 2], (k * 7) % 3, 1.0 + k % 2)
+    for k in range(60)
 ]
 ROWS = [row for row in ROWS if row[1] != row[2]]
 
@@ -33,7 +34,11 @@ def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
     monkeypatch.setattr(samples, "MOST_SAMPLED", 1.0)
     found = fitted("joint", model)
     apart = fitted("factorised", model)
-    assert (exact.posterior, found.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")
+    assert (exact.posterior, found.posterior, apart.posterior) == (
+        "joint sds",
+        "joint sds",
+        "factorised",
+    )
     for name, chain in exact.chains.items():
         other = found.chains[name]
         assert other.mean == pytest.approx(chain.mean, abs=1e-2)
@@ -84,7 +89,10 @@ def test_who_wants_the_evidence_only_gets_that_without_joint_sds(model, monkeypa
     assert (whole.posterior, only.posterior) == ("joint sds", "factorised")
     assert only.log_evidence == whole.log_evidence
     monkeypatch.setattr(choose, "ROUNDS", 1)
-    assert module.fit(timeline, module.Params(), SolverConfig(), evidence_only=True).posterior == "joint"
+    assert (
+        module.fit(timeline, module.Params(), SolverConfig(), evidence_only=True).posterior
+        == "joint"
+    )
 
 
 def test_samples_are_the_same_every_time(monkeypatch):
@@ -105,7 +113,9 @@ def test_a_start_with_other_nodes_is_no_start():
 def test_one_game_between_two_is_exact():
     """One site on one direction: mean and variance are those of the posterior itself, by quadrature."""
     given = {"beta": 200, "prior_mean": 0, "prior_sd": 300, "draw_margin": 50}
-    _, fit = fit_rows([(1900, "a", "b", 2)], solver=SolverConfig(tol=1e-7, posterior="joint"), **given)
+    _, fit = fit_rows(
+        [(1900, "a", "b", 2)], solver=SolverConfig(tol=1e-7, posterior="joint"), **given
+    )
     d = np.linspace(-4000, 4000, 400_001)
     density = np.exp(-0.25 * (d / 300) ** 2) * ndtr((d - 50) / (200 * np.sqrt(2)))
     density /= density.sum()

@@ -49,7 +49,9 @@ def years_sd(timeline, fit, covariance):
 def test_levels_of_newcomers_are_solved_for(model):
     timeline, fit = fit_rows(DEBUTS, model, SAMPLED, **GIVEN)
     assert fit.posterior == "joint sds"
-    assert fit.newcomers.sd == pytest.approx(years_sd(timeline, fit, dense(timeline, fit)), rel=1e-4)
+    assert fit.newcomers.sd == pytest.approx(
+        years_sd(timeline, fit, dense(timeline, fit)), rel=1e-4
+    )
 
 
 @pytest.mark.slow

@@ -15,7 +15,13 @@ from tests.support.strategies import examples
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.outcomes import draw_log_normaliser, draw_moments, log_cdf, win_moments
 
-NEAR = [correlation(2e-12), correlation(2e-6), correlation(0.0199), correlation(0.19), correlation(0.75)]
+NEAR = [
+    correlation(2e-12),
+    correlation(2e-6),
+    correlation(0.0199),
+    correlation(0.19),
+    correlation(0.75),
+]
 negative = st.floats(-12, -0.01).map(lambda e: correlation(10**e)) | st.just((0.0, 1.0))
 
 
@@ -77,7 +83,13 @@ def test_intervals_narrower_or_wider_than_their_smear(scale, sign, spread, corre
 
 @pytest.mark.slow
 @examples(15)
-@given(st.floats(-1.5, 1.5), st.floats(-1, 2), st.floats(50, 260), st.floats(30, 150), st.floats(30, 150))
+@given(
+    st.floats(-1.5, 1.5),
+    st.floats(-1, 2),
+    st.floats(50, 260),
+    st.floats(30, 150),
+    st.floats(30, 150),
+)
 def test_games_as_they_are_played(h, total, skill_sd, first_sd, second_sd):
     """Margins and skills of historical chess: h + k > 0, correlation -0.95 to -0.999."""
     common = 2 * 480**2 + 2 * skill_sd**2
@@ -141,17 +153,23 @@ def test_truncation_leaves_a_smaller_variance_everywhere(h, k, correlated):
 def test_a_sure_draw_keeps_what_is_left_of_doubt(h, k, correlated):
     """log P is close to -Q(h) - Q(k), far below the precision of P."""
     doubt = ndtr(-h) + ndtr(-k)
-    assert quadrant_log_probability(h, k, *correlated) == pytest.approx(-doubt, rel=1e-8, abs=1e-300)
+    assert quadrant_log_probability(h, k, *correlated) == pytest.approx(
+        -doubt, rel=1e-8, abs=1e-300
+    )
 
 
 def test_against_owens_t():
     """P for h, k > 0 from Owen's T function (1956), as scipy computes it."""
-    for h, k, rho in itertools.product([0.1, 0.7, 2.0, 5.0], [0.3, 1.1, 4.0], [-0.99, -0.9, -0.5, 0.5, 0.9]):
+    for h, k, rho in itertools.product(
+        [0.1, 0.7, 2.0, 5.0], [0.3, 1.1, 4.0], [-0.99, -0.9, -0.5, 0.5, 0.9]
+    ):
         rho_bar = math.sqrt((1 - rho) * (1 + rho))
         first = owens_t(h, (k / h - rho) / rho_bar)
         second = owens_t(k, (h / k - rho) / rho_bar)
         expected = (ndtr(h) + ndtr(k)) / 2 - first - second
-        assert math.exp(quadrant_log_probability(h, k, rho, rho_bar)) == pytest.approx(expected, abs=2e-15)
+        assert math.exp(quadrant_log_probability(h, k, rho, rho_bar)) == pytest.approx(
+            expected, abs=2e-15
+        )
 
 
 @given(st.floats(-30, 30), st.floats(-30, 30))
@@ -181,4 +199,6 @@ def test_quadrants_make_up_the_half_plane(h, k, rho):
     """P(z1 > -h) does not depend on z2."""
     rho_bar = math.sqrt((1 - rho) * (1 + rho))
     other = math.exp(quadrant_log_probability(h, -k, -rho, rho_bar))
-    assert math.exp(quadrant_log_probability(h, k, rho, rho_bar)) + other == pytest.approx(ndtr(h), abs=2e-15)
+    assert math.exp(quadrant_log_probability(h, k, rho, rho_bar)) + other == pytest.approx(
+        ndtr(h), abs=2e-15
+    )

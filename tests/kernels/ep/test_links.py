@@ -42,7 +42,9 @@ class Laid:
         number = np.empty(history.size, int)
         number[self.order] = np.arange(history.size)
         self.number = np.append(number, history.size + np.arange(len(history.sums)))
-        self.period_of = {int(number[old]): self.periods.index(base[old][0]) for old in range(history.size)}
+        self.period_of = {
+            int(number[old]): self.periods.index(base[old][0]) for old in range(history.size)
+        }
         previous = np.full(history.size, -1, np.int32)
         mean = np.zeros(history.size)
         variance = np.zeros(history.size)
@@ -60,7 +62,9 @@ class Laid:
         following[previous[later]] = later
         free = np.full(len(history.sums), -1, np.int32)
         none = np.zeros(len(history.sums))
-        counts = np.bincount([self.period_of[v] for v in range(history.size)], minlength=len(self.periods))
+        counts = np.bincount(
+            [self.period_of[v] for v in range(history.size)], minlength=len(self.periods)
+        )
         start = np.append(0, counts.cumsum())
         self.chains = Chains(
             start, np.append(previous, free), np.append(following, free), np.append(mean, none),
@@ -174,7 +178,9 @@ def test_sweeps_reach_the_dense_twin(seed):
     swept = Swept(laid)
     assert swept.skipped == 0
     mean, precision = laid.prior_precision()
-    twin = FactorisedTwin(mean, precision, [renamed(link, laid.number) for link in laid.links]).run()
+    twin = FactorisedTwin(
+        mean, precision, [renamed(link, laid.number) for link in laid.links]
+    ).run()
     for found, wanted in zip(swept.beliefs(), twin.beliefs(), strict=True):
         assert found == pytest.approx(wanted, abs=1e-6)
     assert swept.log_z() == pytest.approx(twin.log_z(), abs=1e-9)
@@ -269,7 +275,9 @@ def test_joint_sites_reach_the_dense_twin(seed):
     assert joint.predicted == pytest.approx((laid.rows.weight * log_p)[games].sum(), abs=1e-8)
 
 
-@each("seed, name", [(seed, name) for seed in range(3) for name in ("offset", "noise", "low", "high")])
+@each(
+    "seed, name", [(seed, name) for seed in range(3) for name in ("offset", "noise", "low", "high")]
+)
 def test_slopes_are_those_of_the_dense_twin(seed, name):
     """With weights below 1 log Z is not at a maximum in the sites, and they are right to 3 or 4 digits only."""
     history = random_history(seed, weights=(1.0, 2.0, 5.0))
@@ -299,7 +307,9 @@ def test_couplings_are_those_of_the_dense_matrix(seed):
     laid = Laid(random_history(seed))
     rows, rng = laid.rows, np.random.default_rng(seed)
     links = len(rows.weight)
-    sites = LinkSites(rng.exponential(1e-5, (len(rows.variable), 2)), rng.exponential(1e-5, (links, 2)))
+    sites = LinkSites(
+        rng.exponential(1e-5, (len(rows.variable), 2)), rng.exponential(1e-5, (links, 2))
+    )
     dense = np.zeros((links, laid.size))
     for g in range(links):
         entries = slice(rows.row[g], rows.row[g + 1])

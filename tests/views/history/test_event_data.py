@@ -47,7 +47,10 @@ def test_a_round_robin_with_holes_has_possible_games_and_no_places(cycles: int) 
 
 
 def test_a_play_off_is_no_hole() -> None:
-    games = [*round_robin("Masters"), ("1895", "Lasker", "Chigorin", "1-0", "Masters", "Hastings", "9")]
+    games = [
+        *round_robin("Masters"),
+        ("1895", "Lasker", "Chigorin", "1-0", "Masters", "Hastings", "9"),
+    ]
     assert events_of(games).rows[0][5:] == (11, 0, True)
 
 
@@ -60,12 +63,18 @@ def test_where_few_pairs_met_everybody_needs_equally_many_games_for_places() -> 
     ]
     assert events_of(swiss).rows[0][5:] == (0, 0, True)
     assert events_of(swiss[1:]).rows[0][5:] == (0, 0, False)
-    pairs = [("1895", names[i], names[i + 1], "1-0", "Open", "Hastings", "") for i in range(0, 8, 2)]
-    assert events_of(pairs).rows[0].is_complete is False  # of one game each nobody knows what it was
+    pairs = [
+        ("1895", names[i], names[i + 1], "1-0", "Open", "Hastings", "") for i in range(0, 8, 2)
+    ]
+    assert (
+        events_of(pairs).rows[0].is_complete is False
+    )  # of one game each nobody knows what it was
 
 
 def test_a_match_has_places() -> None:
-    games: list[Told] = [("1894", "Lasker", "Steinitz", "1-0", "Match", "", str(game)) for game in range(3)]
+    games: list[Told] = [
+        ("1894", "Lasker", "Steinitz", "1-0", "Match", "", str(game)) for game in range(3)
+    ]
     assert events_of(games).rows[0][5:] == (3, 0, True)
 
 
@@ -77,8 +86,15 @@ def test_an_event_that_moves_from_site_to_site_is_one() -> None:
         for (white, black), city in zip(combinations(names, 2), "UVWXYZ", strict=True)
     ]
     assert [event.name for event in events_of(cup).rows] == ["World Cup"]
-    tour = [(*game[:5], city, "") for city in ("Brussels", "Belfort") for game in round_robin("Grand Prix")]
-    assert [event.name for event in events_of(tour).rows] == ["Grand Prix, Belfort", "Grand Prix, Brussels"]
+    tour = [
+        (*game[:5], city, "")
+        for city in ("Brussels", "Belfort")
+        for game in round_robin("Grand Prix")
+    ]
+    assert [event.name for event in events_of(tour).rows] == [
+        "Grand Prix, Belfort",
+        "Grand Prix, Brussels",
+    ]
     pairs = ("AB", "AB", "CD", "CD", "AE", "AE")
     cities = ("Paris", "Paris", "London", "London", "London", "London")
     casual: list[Told] = [
@@ -97,7 +113,11 @@ def test_a_crosstable_has_results_of_both_sides_in_the_order_of_rounds() -> None
     run = run_of(told)
     played: PlayedGames = played_games(run)
     games = np.arange(3)
-    assert [played.texts[played.round[game]] for game in by_round(played, games)] == ["1", "2", "10"]
+    assert [played.texts[played.round[game]] for game in by_round(played, games)] == [
+        "1",
+        "2",
+        "10",
+    ]
     anderssen = 0  # in order of names
     morphy = 1
     table = make_crosstable(played, np.array([morphy, anderssen]), games)

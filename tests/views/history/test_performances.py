@@ -48,7 +48,9 @@ def read(run: Run) -> tuple[PlayedGames, Events, list[str]]:
 
 def posterior(run: Run, player: str, year: int, prior_mean: float = 1200.0) -> tuple[float, float]:
     """Mean and sd of the skill of a newcomer who had the player's games of a year."""
-    skills = {(row.player, int(row.period)): (row.mean, row.sd) for row in run.skills().itertuples()}
+    skills = {
+        (row.player, int(row.period)): (row.mean, row.sd) for row in run.skills().itertuples()
+    }
     params = run.meta.params
     games = [game for game in GAMES if game[0] == year and player in game[1:3]]
 
@@ -66,7 +68,9 @@ def posterior(run: Run, player: str, year: int, prior_mean: float = 1200.0) -> t
         return product
 
     total, first, second = (
-        quad(lambda skill: skill**power * density(skill), -1500.0, 4500.0, points=[1200.0, 1800.0])[0]
+        quad(lambda skill: skill**power * density(skill), -1500.0, 4500.0, points=[1200.0, 1800.0])[
+            0
+        ]
         for power in range(3)
     )
     return first / total, math.sqrt(second / total - (first / total) ** 2)
@@ -118,7 +122,9 @@ def test_without_a_prior_it_is_the_skill_of_the_points_scored() -> None:
     entries = events.entries
     mean, sd = entries.performances
     assert np.isnan(sd).all()
-    row = entries.of(0).start + [names[player] for player in entries.player[entries.of(0)]].index("c")
+    row = entries.of(0).start + [names[player] for player in entries.player[entries.of(0)]].index(
+        "c"
+    )
     assert entries.points[row] == 2.0
     assert mean[row] == pytest.approx(1500.0, abs=400.0)
     assert np.isnan(mean[entries.of(1)]).all()  # all games won, all lost

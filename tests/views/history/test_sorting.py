@@ -5,7 +5,13 @@ import pytest
 
 from ttt_cli.views.history.sorting import distinct, stable_order
 
-CASES = [[], [5], [-1, -1, 3, 3, 3, -1, 0, 0], [70_000, -1, 2, 2, 70_000], [40_000, 32_768, -1, 40_000]]
+CASES = [
+    [],
+    [5],
+    [-1, -1, 3, 3, 3, -1, 0, 0],
+    [70_000, -1, 2, 2, 70_000],
+    [40_000, 32_768, -1, 40_000],
+]
 
 
 @pytest.mark.parametrize("numbers", CASES)

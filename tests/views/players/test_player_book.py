@@ -78,7 +78,9 @@ def test_events_are_those_of_the_event_itself(run: Run) -> None:
     won = {
         (True, False): "all won", (False, True): "all lost", (False, False): None,
     }  # fmt: skip
-    expected = [won[pair] for pair in zip(events.points == events.games, events.points == 0.0, strict=True)]
+    expected = [
+        won[pair] for pair in zip(events.points == events.games, events.points == 0.0, strict=True)
+    ]
     assert [row[7] for row in book_rows(run, NAME, "events").rows] == expected
     assert "all won" in expected or "all lost" in expected
 
@@ -118,7 +120,9 @@ def test_exported_games_have_the_probabilities_of_white(run: Run, tmp_path: Path
     sides = sides_of(run, Eligible())
     white = sides[sides.is_white]
     assert list(games.expected) == pytest.approx(list(expected_scores(run, white)), abs=1e-9)
-    assert games[["p_win", "p_draw", "p_loss"]].sum(axis=1).to_numpy() == pytest.approx(np.ones(len(games)))
+    assert games[["p_win", "p_draw", "p_loss"]].sum(axis=1).to_numpy() == pytest.approx(
+        np.ones(len(games))
+    )
     write_parquet(played_game_rows(run), tmp_path / "g.parquet")
     stored = pd.read_parquet(tmp_path / "g.parquet")
     assert list(stored.columns) == ["period", "year", *games.columns[1:]]
@@ -129,7 +133,9 @@ def test_a_lead_over_time_is_that_of_the_figure_and_says_who_overtook_whom(run: 
     rows = lead_rows(run, "p03", "p04")
     leads = frame(rows)
     skills = run.skills().set_index(["player", "period"])["mean"]
-    assert list(leads.lead) == pytest.approx([skills["p03", at] - skills["p04", at] for at in leads.period])
+    assert list(leads.lead) == pytest.approx(
+        [skills["p03", at] - skills["p04", at] for at in leads.period]
+    )
     covariance = run.covariance([("p03", 1903), ("p04", 1903)]).to_numpy()
     row = leads[leads.period == "1903"].iloc[0]
     weights = np.array([1.0, -1.0])
@@ -175,7 +181,9 @@ def test_lists_of_players(
 
 
 def test_a_name_with_a_comma_is_one_player() -> None:
-    table = random_games().replace({"white": {"p00": "Lasker, Emanuel"}, "black": {"p00": "Lasker, Emanuel"}})
+    table = random_games().replace(
+        {"white": {"p00": "Lasker, Emanuel"}, "black": {"p00": "Lasker, Emanuel"}}
+    )
     run = fit(table, model="elo")
     assert find_players(run, ["Lasker, Emanuel"]).players == ["Lasker, Emanuel"]
     assert find_players(run, ["lasker,p01"]).players == ["Lasker, Emanuel", "p01"]

@@ -39,10 +39,14 @@ def run(small_run: Callable[..., Run]) -> Run:
     return small_run()
 
 
-def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> GameOfPlayer:
+def played(
+    period: str, result: int, weight: float, opponent: float, chance: Outcome
+) -> GameOfPlayer:
     """A game of a player with White."""
     own, their = {"mean": 1500.0}, {"mean": opponent}
-    return GameOfPlayer(period, period, True, "b", result, weight, "a.pgn", 1, own, their, False, chance)
+    return GameOfPlayer(
+        period, period, True, "b", result, weight, "a.pgn", 1, own, their, False, chance
+    )
 
 
 EASY, HARD = Outcome(0.8, 0.1, 0.1), Outcome(0.1, 0.2, 0.7)
@@ -77,7 +81,10 @@ def test_expectations_know_odds_and_neutral_ground() -> None:
     timeline = build_timeline(games)
     resolved = resolve(
         Document(
-            values={"model": {"name": "ttt", "white_advantage": 80}, "solver": {"posterior": "factorised"}}
+            values={
+                "model": {"name": "ttt", "white_advantage": 80},
+                "solver": {"posterior": "factorised"},
+            }
         )
     )
     fit = ttt.fit(timeline, resolved.params, resolved.config.solver)
@@ -97,8 +104,17 @@ def test_expectations_know_odds_and_neutral_ground() -> None:
     level = {**params, "white_advantage": 0.0}
     ahead = {**one.strength, "mean": one.strength["mean"] + 200.0 * unit}
     assert sorted((g.result, g.chance.expected) for g in found) == [
-        (result, pytest.approx(outcomes("ttt", given, [own], [one.opponent_strength])[0].expected, abs=1e-12))
-        for result, given, own in ((0, params, ahead), (1, level, one.strength), (2, params, one.strength))
+        (
+            result,
+            pytest.approx(
+                outcomes("ttt", given, [own], [one.opponent_strength])[0].expected, abs=1e-12
+            ),
+        )
+        for result, given, own in (
+            (0, params, ahead),
+            (1, level, one.strength),
+            (2, params, one.strength),
+        )
     ]
 
 
@@ -123,7 +139,10 @@ def test_upsets_are_wins_against_the_odds_least_likely_first(run: Run) -> None:
 
 
 def test_a_favourite_who_mostly_draws_wins_against_no_odds() -> None:
-    games = [played("1900", 2, 1.0, 1500.0, Outcome(0.45, 0.4, 0.15)), played("1901", 2, 1.0, 1500.0, HARD)]
+    games = [
+        played("1900", 2, 1.0, 1500.0, Outcome(0.45, 0.4, 0.15)),
+        played("1901", 2, 1.0, 1500.0, HARD),
+    ]
     assert [row[1] for row in upset_rows("a", games).rows] == ["1901"]
 
 
@@ -152,11 +171,19 @@ def test_the_best_period_is_the_one_most_above_expectation(run: Run) -> None:
 
 def test_a_weight_is_so_many_games() -> None:
     sums = tally(WEIGHTED)
-    assert (sums.games, sums.wins, sums.draws, sums.losses, sums.points) == (6.5, 4.0, 2.0, 0.5, 5.0)
+    assert (sums.games, sums.wins, sums.draws, sums.losses, sums.points) == (
+        6.5,
+        4.0,
+        2.0,
+        0.5,
+        5.0,
+    )
     assert sums.expected == pytest.approx(5 * 0.85 + 1.5 * 0.2)
     assert sums.opponents_mean == pytest.approx((5 * 1000 + 2000 + 850) / 6.5)
     both = next(iter(record_rows("a", WEIGHTED).rows))
-    best = best_period(WEIGHTED)  # 1 of 1.5 where 0.3 were to be expected, not 4 of 5 where 4.25 were
+    best = best_period(
+        WEIGHTED
+    )  # 1 of 1.5 where 0.3 were to be expected, not 4 of 5 where 4.25 were
     assert best is not None
     assert (best[0], best[1].points) == ("1901", 1.0)
     assert both[1:9] == ("1900", "both", 5.0, 3.0, 2.0, 0.0, 0.8, pytest.approx(0.85))
@@ -179,7 +206,9 @@ def test_a_history_on_a_terminal_has_records_and_scores_by_period(run: Run) -> N
     assert by_period == {"1857": ("+1 =1 -0", 0.75), "1858": ("+2 =0 -1", pytest.approx(2 / 3))}
     assert [row["mean"] for row in rows.records()] == [row["mean"] for row in history.records()]
     idle = with_record(run, "Anderssen, Adolf", player_view(run, "anderssen").rows)
-    assert [row["record"] is None for row in idle.records()] == [row["games"] == 0 for row in idle.records()]
+    assert [row["record"] is None for row in idle.records()] == [
+        row["games"] == 0 for row in idle.records()
+    ]
 
 
 def test_the_chart_shows_the_history(run: Run) -> None:
@@ -229,7 +258,10 @@ def test_a_single_year_and_game_read_well() -> None:
 
 @pytest.fixture
 def listed(small_run: Callable[..., Run]) -> Run:
-    more = [("1899", "Müller, Jörg", "O'Neil, Ann", "0-1"), ("1902", "Müller, Jörg", "O'Neil, Ann", "0-1")]
+    more = [
+        ("1899", "Müller, Jörg", "O'Neil, Ann", "0-1"),
+        ("1902", "Müller, Jörg", "O'Neil, Ann", "0-1"),
+    ]
     return small_run(*RECORDS, *more)
 
 
@@ -250,7 +282,15 @@ def test_players_of_less_than_a_game_are_listed() -> None:
 
 def test_the_columns(listed: Run) -> None:
     rows = players_rows(listed, "paulsen")
-    assert rows.columns == ("player", "first", "last", "games", "peak_mean", "peak_sd", "peak_period")
+    assert rows.columns == (
+        "player",
+        "first",
+        "last",
+        "games",
+        "peak_mean",
+        "peak_sd",
+        "peak_period",
+    )
     assert list(rows.rows) == [("Paulsen, Louis", "1857", "1862", 4, 1007.0, 50.0, "1862")]
     assert rows.title[0] == "1 of 5 players"
 

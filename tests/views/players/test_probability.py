@@ -23,7 +23,11 @@ strengths = st.fixed_dictionaries(
     }
 )
 parameters = st.fixed_dictionaries(
-    {"beta": st.floats(50, 800), "draw_margin": st.floats(0, 500), "white_advantage": st.floats(-100, 100)}
+    {
+        "beta": st.floats(50, 800),
+        "draw_margin": st.floats(0, 500),
+        "white_advantage": st.floats(-100, 100),
+    }
 )
 PARAMS = {"beta": 400.0, "draw_margin": 150.0, "white_advantage": 60.0}
 GROWING = {"draw_margin_strength": 0.3, "draw_margin_level": 1400.0}
@@ -40,7 +44,9 @@ def predicted(model: str, params: dict, white: dict, black: dict) -> list[float]
 
 @pytest.mark.parametrize("model", ["ttt", "trueskill", "ttt-d"])
 @given(params=parameters, white=strengths, black=strengths)
-def test_closed_forms_are_the_models_own(model: str, params: dict, white: dict, black: dict) -> None:
+def test_closed_forms_are_the_models_own(
+    model: str, params: dict, white: dict, black: dict
+) -> None:
     if model == "ttt-d":
         params = {key: params[key] for key in ("beta", "white_advantage")}
     (outcome,) = outcomes(model, params, [white], [black])
@@ -59,8 +65,12 @@ def test_other_models_are_asked_themselves(model: str, monkeypatch: pytest.Monke
 
 
 @given(params=parameters, a=strengths, b=strengths)
-def test_by_lot_the_sides_mirror_and_the_advantage_goes_both_ways(params: dict, a: dict, b: dict) -> None:
-    assert colour_blind("ttt", params, a, b) == pytest.approx(colour_blind("ttt", params, b, a).turned())
+def test_by_lot_the_sides_mirror_and_the_advantage_goes_both_ways(
+    params: dict, a: dict, b: dict
+) -> None:
+    assert colour_blind("ttt", params, a, b) == pytest.approx(
+        colour_blind("ttt", params, b, a).turned()
+    )
     (white,) = outcomes("ttt", params, [a], [b])
     (black,) = outcomes("ttt", params, [b], [a])
     assert colour_blind("ttt", params, a, b).win == pytest.approx((white.win + black.loss) / 2)
@@ -70,7 +80,11 @@ def test_stronger() -> None:
     a, b = {"mean": 1500.0, "sd": 30.0}, {"mean": 1450.0, "sd": 40.0}
     assert stronger(a, b) == pytest.approx(0.8413447460685429)
     assert stronger(a, b) + stronger(b, a) == pytest.approx(1.0)
-    assert [stronger({**a, "sd": 0.0}, {"mean": m, "sd": 0.0}) for m in (1400, 1500, 1600)] == [1.0, 0.5, 0.0]
+    assert [stronger({**a, "sd": 0.0}, {"mean": m, "sd": 0.0}) for m in (1400, 1500, 1600)] == [
+        1.0,
+        0.5,
+        0.0,
+    ]
     assert normal_cdf(-30.0) == pytest.approx(math.erfc(30 / math.sqrt(2)) / 2, rel=1e-12)
 
 
@@ -118,7 +132,9 @@ def exact_score(games: int, halves: int) -> float:
 
 @each("halves", [0, 3, 4, 8])
 def test_the_lead_is_the_same_in_all_games(halves: int) -> None:
-    assert match("ttt", PARAMS, A, B, 4).scores[halves] == pytest.approx(exact_score(4, halves), abs=1e-8)
+    assert match("ttt", PARAMS, A, B, 4).scores[halves] == pytest.approx(
+        exact_score(4, halves), abs=1e-8
+    )
 
 
 def test_with_certain_skills_games_are_independent() -> None:

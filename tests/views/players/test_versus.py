@@ -51,7 +51,10 @@ def test_two_players_in_a_period(run: Run) -> None:
     assert found["expected"] == pytest.approx(either.expected)
     assert found["stronger"] == pytest.approx(stronger(a, b))
     assert (found["lead"], found["played"], found["wins"], found["losses"]) == (1.0, 3, 2, 1)
-    assert (found["skills"], found["sd_lead"]) == ("independent", pytest.approx(50.0 * math.sqrt(2.0)))
+    assert (found["skills"], found["sd_lead"]) == (
+        "independent",
+        pytest.approx(50.0 * math.sqrt(2.0)),
+    )
     assert view.report.title[1] == "their skills taken as independent"
     assert "win_white" not in found
     assert "match_games" not in found
@@ -71,7 +74,10 @@ def test_a_screen_has_a_sentence_and_both_beside_each_other(run: Run) -> None:
     assert lines["period"] == ("1858", "1862")
     assert lines["skill"] == ("1003 +- 50", f"{numbers['mean_b']:.0f} +- 50")
     assert lines["wins a game"] == (f"{numbers['win']:.3f}", f"{numbers['loss']:.3f}")
-    assert lines["  as white"] == (f"{numbers['expected_white']:.3f}", f"{1 - numbers['expected_black']:.3f}")
+    assert lines["  as white"] == (
+        f"{numbers['expected_white']:.3f}",
+        f"{1 - numbers['expected_black']:.3f}",
+    )
     run.meta.config["data"] = {"sides": ["home", "away"]}
     assert {"  at home", "  away"} <= {what for what, *_ in side_by_side(run, report).rows}
     assert lines["points of 4"][0] == f"{numbers['match_points']:.3f}"
@@ -153,11 +159,15 @@ def test_a_match_and_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [(("a", 1853), ("b", 1853)), (("a", 1857), ("d", 1895))])
-def test_skills_are_taken_together_where_the_run_knows_how(a: tuple[str, int], b: tuple[str, int]) -> None:
+def test_skills_are_taken_together_where_the_run_knows_how(
+    a: tuple[str, int], b: tuple[str, int]
+) -> None:
     """Also across eras, against the inverse of a dense matrix."""
     rows = [(1853, "a", "b", 1), (1853, "a", "b", 2), (1857, "a", "c", 2), (1895, "c", "d", 1)]
     timeline, run = run_of(rows=rows, draw_margin=150.0)
-    covariance = Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()[1]
+    covariance = (
+        Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()[1]
+    )
     nodes = zip(timeline.node_player, timeline.node_period, strict=True)
     place = {(timeline.players[player], int(period)): k for k, (player, period) in enumerate(nodes)}
     u = np.zeros(len(covariance))
@@ -167,9 +177,13 @@ def test_skills_are_taken_together_where_the_run_knows_how(a: tuple[str, int], b
     found = facts(view)
     assert found["sd_lead"] == pytest.approx(sd, rel=1e-6)
     assert sd < 0.99 * math.hypot(found["sd_a"], found["sd_b"])
-    assert found["stronger"] == pytest.approx(0.5 * math.erfc(-found["lead"] / sd / math.sqrt(2.0)), rel=1e-6)
+    assert found["stronger"] == pytest.approx(
+        0.5 * math.erfc(-found["lead"] / sd / math.sqrt(2.0)), rel=1e-6
+    )
     one, other = ({"mean": found[f"mean_{side}"], "sd": sd / math.sqrt(2.0)} for side in "ab")
-    assert found["win"] == pytest.approx(colour_blind("ttt", run.meta.params, one, other).win, rel=1e-6)
+    assert found["win"] == pytest.approx(
+        colour_blind("ttt", run.meta.params, one, other).win, rel=1e-6
+    )
     promised = match("ttt", run.meta.params, one, other, 6)
     assert (found["match_win"], found["skills"]) == (pytest.approx(promised.win, rel=1e-6), "joint")
     assert "joint posterior" in view.report.title[1]
@@ -178,5 +192,9 @@ def test_skills_are_taken_together_where_the_run_knows_how(a: tuple[str, int], b
 def test_without_uncertainty_nothing_is_said_of_it() -> None:
     _, run = run_of("elo")
     view = versus_view(run, "a", "b")
-    assert (facts(view)["skills"], facts(view)["sd_lead"], facts(view)["stronger"]) == (None, None, None)
+    assert (facts(view)["skills"], facts(view)["sd_lead"], facts(view)["stronger"]) == (
+        None,
+        None,
+        None,
+    )
     assert not any("independent" in line for line in view.report.title)

@@ -65,7 +65,10 @@ def test_a_ranking_by_dominance(run: Run) -> None:
     found = {row["player"]: (row["dominance"], row["sd_dominance"]) for row in rows.records()}
     assert len(found) == 14
     for player, (lead, sd) in expected(run, "1905").items():
-        assert found[player] == (pytest.approx(lead), sd if sd is None else pytest.approx(sd, rel=1e-6))
+        assert found[player] == (
+            pytest.approx(lead),
+            sd if sd is None else pytest.approx(sd, rel=1e-6),
+        )
     how = "joint posterior" if run.has_joint else "independent"
     assert any(line.startswith("dominance:") and how in line for line in rows.title)
     few_others = ranking(run, "1903", Eligible(0.0), None, by="dominance")
@@ -88,7 +91,10 @@ def test_number_ones_have_it_where_there_are_others(
     assert told["1903"]["dominance"] is None
     for reign in reign_rows(run, LIMITS).records():
         best = told[reign["peak_period"]]
-        assert (reign["dominance"], reign["sd_dominance"]) == (best["dominance"], best["sd_dominance"])
+        assert (reign["dominance"], reign["sd_dominance"]) == (
+            best["dominance"],
+            best["sd_dominance"],
+        )
 
 
 def test_the_most_dominant_is_the_best_lead_of_everybody_in_periods_with_games(run: Run) -> None:
@@ -108,7 +114,9 @@ def test_the_most_dominant_is_the_best_lead_of_everybody_in_periods_with_games(r
 
 def test_leads_through_careers_are_those_of_rankings(run: Run) -> None:
     found, how = leads_of(run, LIMITS, ["a", "n", "e"])
-    assert how == ("from the joint posterior" if run.has_joint else "with skills taken as independent")
+    assert how == (
+        "from the joint posterior" if run.has_joint else "with skills taken as independent"
+    )
     told = {(one.player, one.period): (one.lead, one.sd) for one in found}
     years = [("a", year) for year in ("1900", "1901", "1905", "1906")]
     assert {at for at in told if at[0] == "a"} == set(years)
@@ -121,4 +129,6 @@ def test_leads_through_careers_are_those_of_rankings(run: Run) -> None:
             )
     assert [one.games for one in found if one.period == "1901"] == [0, 0]
     played = leads_of(run, LIMITS, ["a"], "false")[0]
-    assert {one.period for one in played} == {one.period for one in found if one.player == "a" and one.games}
+    assert {one.period for one in played} == {
+        one.period for one in found if one.player == "a" and one.games
+    }

@@ -99,9 +99,9 @@ def test_the_defaults_hold_where_enough_players_keep_to_them() -> None:
     assert eligible(large, everyone=True) == Eligible()
     assert eligible(large, everyone=True, min_games=5) == Eligible(min_games=5)
     assert eligible(small, min_opponents=2, active=1.0) == Eligible(1.0, min_opponents=2)
-    assert eligible(large, max_sd=math.inf, active=math.inf, min_games=0, min_opponents=0) == Eligible(
-        fewest=FEWEST
-    )
+    assert eligible(
+        large, max_sd=math.inf, active=math.inf, min_games=0, min_opponents=0
+    ) == Eligible(fewest=FEWEST)
 
 
 def test_who_is_left_out_and_why(run: Run) -> None:
@@ -110,7 +110,8 @@ def test_who_is_left_out_and_why(run: Run) -> None:
     assert title[2] == "2 left out: 1 with fewer games, 1 without a game so recently"
     assert ranking(run, "1859", Eligible(), None).title[0] == "The best of 1859: 4 eligible players"
     assert (
-        Eligible(None, 3, None, 3).left_out(run) == "2 left out: 1 with fewer games, 1 with fewer opponents"
+        Eligible(None, 3, None, 3).left_out(run)
+        == "2 left out: 1 with fewer games, 1 with fewer opponents"
     )
     assert Eligible(None, 0, 49.0).left_out(run) == "4 left out: 4 with a larger sd"
     assert Eligible().left_out(run) == ""
@@ -118,7 +119,9 @@ def test_who_is_left_out_and_why(run: Run) -> None:
 
 def test_a_period_counts_where_the_player_has_played_enough_by_then() -> None:
     """An early lead of few games is none, however many follow; nor is one over nobody."""
-    rows = [(1850, "boy", "old", 2)] * 3 + [(1855, x, y, 1) for x, y in permutations("abcdef", 2)] * 2
+    rows = [(1850, "boy", "old", 2)] * 3 + [
+        (1855, x, y, 1) for x, y in permutations("abcdef", 2)
+    ] * 2
     rows += [(1855, "boy", x, k % 2) for x in "abcdef" for k in range(4)] + [(1857, "a", "b", 1)]
     timeline, fit = fit_rows(rows)
     run = memory_run(make_games(rows), timeline, fit, CONFIG)
@@ -144,7 +147,11 @@ def test_nobody_leads_alone(run: Run) -> None:
     assert remarks[-1] == "p_best: none where nobody else is eligible"
     few = replace(alone, fewest=2)
     assert {one.field for one in leaders(run, few)[0]} == {2}
-    assert [one[0] for one in number_ones(run, few)] == [one.period_number for one in leaders(run, few)[0]]
+    assert [one[0] for one in number_ones(run, few)] == [
+        one.period_number for one in leaders(run, few)[0]
+    ]
     title = peaks(run, few, None).title
     assert "; years with at least 2 eligible players" in title[1]
-    assert {row[2] for row in peaks(run, few, None).rows} <= {one.period for one in leaders(run, few)[0]}
+    assert {row[2] for row in peaks(run, few, None).rows} <= {
+        one.period for one in leaders(run, few)[0]
+    }

@@ -43,12 +43,16 @@ def test_a_player_who_is_not_shown_counts_for_the_ranks_of_others(run: Run) -> N
 
 
 @pytest.mark.parametrize("together", [0, 4])
-def test_other_players_are_independent(run: Run, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_players_are_independent(
+    run: Run, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(intervals, "MOST_TOGETHER", together)
     table = top(run, 1904, None)
     samples = np.random.default_rng(5).normal(table["mean"], table.sd, (200_000, len(table)))
     if together:
-        joint = run.samples(200_000, 6, [(player, 1904) for player in table.player[:together]]).to_numpy()
+        joint = run.samples(
+            200_000, 6, [(player, 1904) for player in table.player[:together]]
+        ).to_numpy()
         samples[:, :together] = joint
     ranks = np.argsort(np.argsort(-samples, axis=1), axis=1) + 1
     low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
@@ -60,7 +64,12 @@ def test_other_players_are_independent(run: Run, together: int, monkeypatch: pyt
 def test_many_players_of_one_strength_have_all_ranks(run: Run) -> None:
     n_players = 20_000
     rows = intervals.rank_intervals(
-        fit(random_games(), model="elo"), [("", 0)] * n_players, np.zeros(n_players), np.ones(n_players), 3, 1
+        fit(random_games(), model="elo"),
+        [("", 0)] * n_players,
+        np.zeros(n_players),
+        np.ones(n_players),
+        3,
+        1,
     )
     assert rows.low == pytest.approx([0.025 * n_players] * 3, rel=0.25)
     assert rows.high == pytest.approx([0.975 * n_players] * 3, rel=0.01)

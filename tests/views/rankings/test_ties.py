@@ -27,7 +27,9 @@ def run() -> Run:
     """Everybody has the same skill and as many games in 1900 and in 1901."""
     records: list[Record] = []
     for year in ("1900", "1901"):
-        records += [(year, white, black, "1/2-1/2") for white, black in pairwise([*NAMES, NAMES[0]])]
+        records += [
+            (year, white, black, "1/2-1/2") for white, black in pairwise([*NAMES, NAMES[0]])
+        ]
     games = games_of(records)
     timeline = build_timeline(games)
     n = timeline.n_nodes
@@ -43,7 +45,9 @@ def test_the_ranking_of_a_period(run: Run, by: str) -> None:
 
 @pytest.mark.parametrize("by", ["mean", "lower"])
 def test_peaks(run: Run, by: str) -> None:
-    assert [row[1:3] for row in peaks(run, EVERYBODY, None, by).rows] == [(name, "1900") for name in NAMES]
+    assert [row[1:3] for row in peaks(run, EVERYBODY, None, by).rows] == [
+        (name, "1900") for name in NAMES
+    ]
 
 
 def test_the_best_years(run: Run) -> None:

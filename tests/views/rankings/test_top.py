@@ -122,7 +122,9 @@ def test_best_years_average_consecutive_periods(run: Run, years: int) -> None:
         if windows:
             best = max(windows, key=lambda window: sum(row[2] for row in window))
             sums = [sum(row[k] for row in best) for k in (2, 3, 4)]
-            spans.append((player, best[0][1], best[-1][1], sums[0] / years, sums[1] / years, sums[2]))
+            spans.append(
+                (player, best[0][1], best[-1][1], sums[0] / years, sums[1] / years, sums[2])
+            )
     spans.sort(key=lambda span: -span[3])
     found = list(best_years(run, Eligible(2), years, None).rows)
     assert [row[1:4] for row in found] == [span[:3] for span in spans]
@@ -148,7 +150,9 @@ def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     chances = [one.p_best for one in found[:2]]
     assert (rows[0][4], rows[0][8]) == pytest.approx((sum(chances) / 2, min(chances)))
     assert rows[0][5:7] == (1600.0, 50.0)
-    assert [row[:2] for row in leader_rows(run, Eligible(0)).rows] == [(o.period, o.player) for o in found]
+    assert [row[:2] for row in leader_rows(run, Eligible(0)).rows] == [
+        (o.period, o.player) for o in found
+    ]
     assert [row[:3] for row in reign_rows(run, Eligible(2)).rows][-1] == ("1858", "1859", "D")
     with pytest.raises(LookupFailed, match="nobody is eligible"):
         leaders(run, Eligible(2, max_sd=1.0))
@@ -168,7 +172,9 @@ def weakly_tied(random: np.random.Generator) -> tuple[Run, dict[str, float], lis
             for some, n in ((field, 8 * len(field)), (few, 8 * len(few))) for _ in range(n)]  # fmt: skip
     rows += [(1900, few[0], field[0], 2)] * int(random.integers(1, 19))
     _, run = run_of(rows=rows, draw_margin=150.0)
-    players, mean = zip(*run.select("SELECT player, mean FROM skills ORDER BY player")[1], strict=True)
+    players, mean = zip(
+        *run.select("SELECT player, mean FROM skills ORDER BY player")[1], strict=True
+    )
     covariance = run.covariance([(player, "1900") for player in players]).to_numpy()
     drawn = random.multivariate_normal(mean, covariance, 400_000, method="eigh")
     shares = np.bincount(drawn.argmax(axis=1), minlength=len(players)) / len(drawn)
@@ -187,7 +193,9 @@ def test_groups_that_are_weakly_tied_have_their_chances(monkeypatch: pytest.Monk
         assert sum(found.values()) == pytest.approx(1.0, abs=1e-4)
         for player, p in expected.items():
             assert abs(found[player] - p) <= 3.0 * stated(rows.title)
-        assert sum(found[one] for one in few) == pytest.approx(sum(expected[one] for one in few), abs=0.01)
+        assert sum(found[one] for one in few) == pytest.approx(
+            sum(expected[one] for one in few), abs=0.01
+        )
         first = next(iter(ranking(run, "1900", Eligible(), 1).rows))
         same = [first[6], leaders(run, Eligible())[0][0].p_best]
         assert same == pytest.approx([found[first[1]]] * 2, abs=1e-9)
@@ -208,9 +216,15 @@ MET += [(1902, "a", "c", k % 2) for k in range(9)] + [(1903, "c", "b", 0, 5.0), 
 
 def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against samples of the dense twin, to which games of no weight give everybody a node in every year."""
-    idle = [(year, *pair, 1, 1e-12) for year in (1900, 1901, 1902, 1903) for pair in (("a", "b"), ("c", "d"))]
+    idle = [
+        (year, *pair, 1, 1e-12)
+        for year in (1900, 1901, 1902, 1903)
+        for pair in (("a", "b"), ("c", "d"))
+    ]
     timeline, _ = run_of(rows=MET + idle, draw_margin=150.0)
-    mean, covariance = Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()
+    mean, covariance = (
+        Twin(timeline, ttt.Params(**PLAY, draw_margin=150.0), joint=True).run().gaussian()
+    )
     drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
     _, run = run_of(rows=MET, draw_margin=150.0)
     found = leaders(run, Eligible())[0]
@@ -225,16 +239,21 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
         assert dict([(one.player, one.p_best), *one.rivals]) == pytest.approx(expected, abs=error)
         ranked = {row[1]: row[6] for row in ranking(run, one.period, Eligible(), None).rows}
         assert ranked == pytest.approx(dict([(one.player, one.p_best), *one.rivals]), abs=1e-9)
-        alone = best_probabilities(mean[here], np.sqrt(covariance.diagonal()[here]), np.arange(len(here)))
+        alone = best_probabilities(
+            mean[here], np.sqrt(covariance.diagonal()[here]), np.arange(len(here))
+        )
         apart.append(np.abs(alone - shares).max())
     assert max(apart) > 5 * error
     title = leader_rows(run, Eligible()).title
     assert any(
-        "40,000 samples of joint skills (seed 1); Monte Carlo error at most 0.002" in line for line in title
+        "40,000 samples of joint skills (seed 1); Monte Carlo error at most 0.002" in line
+        for line in title
     )
     monkeypatch.setattr(joint, "FEW", 0)
     by_factor = leaders(run, Eligible())[0]
-    assert [one.p_best for one in by_factor] == pytest.approx([one.p_best for one in found], abs=1e-3)
+    assert [one.p_best for one in by_factor] == pytest.approx(
+        [one.p_best for one in found], abs=1e-3
+    )
     assert [one.p_best for one in leaders(run, Eligible(), 2)[0]] == pytest.approx(
         [one.p_best for one in found], abs=error
     )
@@ -243,7 +262,9 @@ def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyP
     assert any("taken as independent" in line for line in reign_rows(run, Eligible()).title)
 
 
-def test_a_run_of_many_periods_takes_fewer_samples_in_every_view(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_many_periods_takes_fewer_samples_in_every_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     _, run = run_of(rows=MET, draw_margin=150.0)
     monkeypatch.setattr(strongest, "ALL_SAMPLES", 20_000)
     found = leaders(run, Eligible(), 3)[0]
@@ -259,7 +280,9 @@ SURE_ROWS += [(1901, "new", "other", 2)]
 
 def test_who_is_surely_strong_stands_above_who_may_be_stronger() -> None:
     _, run = run_of(rows=SURE_ROWS)
-    by_mean, by_lower = (list(ranking(run, "1901", Eligible(), 1, by=by).rows) for by in ("mean", "lower"))
+    by_mean, by_lower = (
+        list(ranking(run, "1901", Eligible(), 1, by=by).rows) for by in ("mean", "lower")
+    )
     assert (by_mean[0][1], by_lower[0][1]) == ("new", "sure")
     everybody = ranking(run, "1901", Eligible(), None, by="lower")
     lower = {row["player"]: row["lower"] for row in everybody.records()}
@@ -272,7 +295,9 @@ def test_who_is_surely_strong_stands_above_who_may_be_stronger() -> None:
 
 def test_peaks_by_what_is_surpassed_for_sure() -> None:
     _, run = run_of(rows=SURE_ROWS)
-    rows = run.select("SELECT player, mean - 2 * sd, period FROM skills WHERE games > 0 ORDER BY ALL")[1]
+    rows = run.select(
+        "SELECT player, mean - 2 * sd, period FROM skills WHERE games > 0 ORDER BY ALL"
+    )[1]
     best = {player: (lower, period) for player, lower, period in rows}
     for player, lower, period in rows:
         best[player] = max(best[player], (lower, period))
@@ -280,7 +305,10 @@ def test_peaks_by_what_is_surpassed_for_sure() -> None:
     assert {row[1]: (row[3], row[2]) for row in found} == best
     assert [row[1] for row in found] == sorted(best, key=best.__getitem__, reverse=True)
     assert list(peaks(run, Eligible(), 1, "lower").rows) == found[:1]
-    assert {row[1] for row in peaks(run, Eligible(min_games=10), None, "lower").rows} == {"sure", "other"}
+    assert {row[1] for row in peaks(run, Eligible(min_games=10), None, "lower").rows} == {
+        "sure",
+        "other",
+    }
 
 
 def test_a_system_without_sds_is_ranked_by_its_means() -> None:
@@ -296,7 +324,9 @@ Floats = NDArray[np.float64]
 def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.intp]) -> Floats:
     """For each of the chosen the probability that nobody in the field is stronger, skills independent."""
     order = np.argsort(-mean, kind="stable")
-    contenders = find_contenders(1900, [str(k) for k in order], mean[order], sd[order], n_shown=len(order))
+    contenders = find_contenders(
+        1900, [str(k) for k in order], mean[order], sd[order], n_shown=len(order)
+    )
     found = np.empty(len(order))
     found[order] = independent_probabilities(contenders)
     return found[chosen]
@@ -329,11 +359,17 @@ def test_probabilities_are_exact_to_a_millionth(n: int, low: float, high: float)
 def test_sds_that_are_too_unequal_are_refused_before_they_take_the_memory() -> None:
     mean = np.array([1500.0, 1400.0])
     for least, possible in ((1.0, True), (1e-3, False), (1e-9, False)):
-        refused = nullcontext() if possible else pytest.raises(RunError, match="too unequal to compare")
+        refused = (
+            nullcontext() if possible else pytest.raises(RunError, match="too unequal to compare")
+        )
         with refused:
-            contenders = find_contenders(1900, ["a", "b"], mean, np.array([200.0, least]), n_shown=2)
+            contenders = find_contenders(
+                1900, ["a", "b"], mean, np.array([200.0, least]), n_shown=2
+            )
             assert len(contenders.x) < 100_000
-    contenders = find_contenders(1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), n_shown=2)
+    contenders = find_contenders(
+        1900, ["a", "b"], np.array([1e30, 1.0]), np.array([1e25, 1e-9]), n_shown=2
+    )
     assert len(contenders.x) < 100_000
 
 
@@ -352,6 +388,8 @@ def test_log_cdf_is_accurate_in_both_tails() -> None:
 @each("columns", [PERIOD_COLUMNS, PEAK_COLUMNS, BEST_YEARS_COLUMNS, LEADER_COLUMNS, REIGN_COLUMNS])
 def test_points_have_one_decimal_and_probabilities_three(columns) -> None:
     decimals = {
-        (column.unit, column.decimals) for column in columns if column.unit in ("points", "probability")
+        (column.unit, column.decimals)
+        for column in columns
+        if column.unit in ("points", "probability")
     }
     assert decimals <= {("points", 1), ("probability", 3)}

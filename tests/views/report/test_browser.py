@@ -118,7 +118,9 @@ def test_tables_are_given_as_csv(told: dict[str, Any]) -> None:
 def test_a_single_period_has_a_band_and_long_names_end_where_the_picture_does(
     browser: Browser, tmp_path: Path
 ) -> None:
-    long = " of Trinidad, Tobago and all Further Islands".join(["The Most Honourable Society", ""] * 2)
+    long = " of Trinidad, Tobago and all Further Islands".join(
+        ["The Most Honourable Society", ""] * 2
+    )
     run = open_run(put_small_run(tmp_path / "a.ttt", [("1858", "Once", long, "1-0")]))
     (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
     dom = browser.shown((tmp_path / "page.html").as_uri())
@@ -133,11 +135,14 @@ def test_tiles_of_the_evidence_are_all_of_one_size(browser: Browser, tmp_path: P
     """Also where points of the grid are missing."""
     run = open_run(put_small_run(tmp_path / "a.ttt"))
     places = [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)][1:]
-    run.store_evidence(EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0) for b, t in places)
+    run.store_evidence(
+        EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0) for b, t in places
+    )
     (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
     dom = browser.shown((tmp_path / "page.html").as_uri())
     found = re.findall(
-        r'<rect class="tile"[^>]*? x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', dom
+        r'<rect class="tile"[^>]*? x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"',
+        dom,
     )
     lefts, tops, widths, heights = ([*map(float, values)] for values in zip(*found, strict=True))
     assert len(found) == 8

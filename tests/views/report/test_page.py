@@ -52,7 +52,9 @@ def test_labels_links_and_the_script_find_their_elements(page: Page) -> None:
     wanted |= {value or "" for _, key, value in page.attributes if key in keys}
     assert wanted <= set(page.ids)
     inputs = {value for tag, key, value in page.attributes if tag == "input" and key == "id"}
-    assert inputs == {value for tag, key, value in page.attributes if tag == "label" and key == "for"}
+    assert inputs == {
+        value for tag, key, value in page.attributes if tag == "label" and key == "for"
+    }
 
 
 def test_facts_are_the_runs(page: Page, tmp_path: Path) -> None:
@@ -65,11 +67,19 @@ def test_facts_are_the_runs(page: Page, tmp_path: Path) -> None:
 
 
 @each(
-    "evil", ['<b>"Bold"</b>', "</script><script>alert(1)</script>", "O'Kelly & <!-- Sons\u2028", "{{title}}"]
+    "evil",
+    [
+        '<b>"Bold"</b>',
+        "</script><script>alert(1)</script>",
+        "O'Kelly & <!-- Sons\u2028",
+        "{{title}}",
+    ],
 )
 def test_names_are_text_in_the_page(evil: str) -> None:
     page = Page(
-        report_page(run_of(games_of([("1858", evil, "Bishop", "1-0"), ("1859", "Bishop", evil, "1-0")])))
+        report_page(
+            run_of(games_of([("1858", evil, "Bishop", "1-0"), ("1859", "Bishop", evil, "1-0")]))
+        )
     )
     assert len(page.scripts) == 2
     assert "<b>" not in str(page.path)
@@ -80,7 +90,8 @@ def test_the_notes_of_the_model_are_for_every_reader(run: Run, page: Page) -> No
     assert "2 players left out" not in page.text
     groups = "; ".join(f"{number} players around <A>" for number in range(20))
     shown = replace(
-        run.meta, notes=("2 players left out: A < B", "H (+-155 points)", f"loosely tied groups: {groups}")
+        run.meta,
+        notes=("2 players left out: A < B", "H (+-155 points)", f"loosely tied groups: {groups}"),
     )
     noted = run_of(games_of([("1858", "A", "B", "1-0")]))
     noted.meta = shown
@@ -88,7 +99,8 @@ def test_the_notes_of_the_model_are_for_every_reader(run: Run, page: Page) -> No
     assert '<p class="note">2 players left out: A &lt; B</p>' in text
     assert '<p class="note">H (±155 points)</p>' in text
     assert (
-        '<details class="note"><summary>loosely tied groups</summary><p>0 players around &lt;A&gt;;' in text
+        '<details class="note"><summary>loosely tied groups</summary><p>0 players around &lt;A&gt;;'
+        in text
     )
 
 
@@ -132,13 +144,19 @@ def unpacked(data: dict[str, Any]) -> dict[tuple[str, str], tuple[float, ...]]:
 def test_records_and_skills_are_carried_as_the_run_has_them(small_run: Callable[..., Run]) -> None:
     run = small_run(further="draw_margin")
     data = report_data(run)
-    _, rows = run.select("SELECT player, games, wins, draws, losses, opponents FROM players ORDER BY player")
+    _, rows = run.select(
+        "SELECT player, games, wins, draws, losses, opponents FROM players ORDER BY player"
+    )
     assert [tuple(player[:6]) for player in data["players"]] == rows
     _, rows = run.select("SELECT player, period, mean, sd, games FROM skills")
     found = unpacked(data)
     assert len(found) == len(rows)
     for player, period, mean, sd, games in rows:
-        assert found[player, period] == (pytest.approx(mean, abs=0.05), pytest.approx(sd, abs=0.05), games)
+        assert found[player, period] == (
+            pytest.approx(mean, abs=0.05),
+            pytest.approx(sd, abs=0.05),
+            games,
+        )
     assert data["players"][0][12][0] == pytest.approx(100.2)
 
 
@@ -156,7 +174,11 @@ def test_a_small_budget_keeps_those_who_played_most_and_says_so(run: Run) -> Non
 
 
 def test_fine_periods_without_games_are_thinned_to_one_a_year() -> None:
-    records = [("1858-06", "A", "B", "1-0"), ("1858-09", "B", "A", "1-0"), ("1861-03", "A", "B", "1/2-1/2")]
+    records = [
+        ("1858-06", "A", "B", "1-0"),
+        ("1858-09", "B", "A", "1-0"),
+        ("1861-03", "A", "B", "1/2-1/2"),
+    ]
     data = report_data(run_of(games_of(records), period="month"))
     labels = {label for player, label in unpacked(data) if player == "A"}
     assert labels == {"1858-06", "1858-09", "1859-01", "1860-01", "1861-01", "1861-03"}
@@ -187,9 +209,12 @@ console.log(JSON.stringify(Object.fromEntries(players.map((player) => {{
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 @pytest.mark.parametrize(
-    ("model", "given"), [("ttt", {}), ("ttt", CAREER), ("trueskill", CAREER), ("glicko", {}), ("edo", {})]
+    ("model", "given"),
+    [("ttt", {}), ("ttt", CAREER), ("trueskill", CAREER), ("glicko", {}), ("edo", {})],
 )
-def test_the_page_goes_on_after_the_last_game_as_the_run_does(model: str, given: dict[str, float]) -> None:
+def test_the_page_goes_on_after_the_last_game_as_the_run_does(
+    model: str, given: dict[str, float]
+) -> None:
     timeline, fit = fit_rows(ROWS, model, **given)
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
     asked = ASK.format(data=json.dumps(report_data(run)), script=assets(*DATA_SCRIPTS))

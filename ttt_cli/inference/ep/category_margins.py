@@ -9,7 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.games.table import LOSS, WIN
-from ttt_cli.inference.ep.moving_margins import SliceMargins, WholePosterior, YearScores, YearStrengths
+from ttt_cli.inference.ep.moving_margins import (
+    SliceMargins,
+    WholePosterior,
+    YearScores,
+    YearStrengths,
+)
 from ttt_cli.inference.links import MergedGames
 from ttt_cli.inference.model import ChainSlopes, Play
 from ttt_cli.kernels.ep.structures import Chains, Pairings, Rule
@@ -105,7 +110,11 @@ def apply_margins(posterior: WholePosterior, by_year: Array) -> float:
     """Set the draw margins of games, or the prior means of newcomers' own; the largest move, points."""
     moved = posterior.margins.apply(posterior.chains, by_year)
     in_categories = posterior.in_categories()
-    return max(moved, in_categories.margins.apply(posterior.chains, by_year)) if in_categories else moved
+    return (
+        max(moved, in_categories.margins.apply(posterior.chains, by_year))
+        if in_categories
+        else moved
+    )
 
 
 def follow_strength(posterior: WholePosterior, level: Array, by_year: Array) -> float:
@@ -123,7 +132,9 @@ def strengths(posterior: WholePosterior) -> YearStrengths:
     if in_categories is None:
         return of_pairs
     of_categories = in_categories.margins.strengths(in_categories)
-    return YearStrengths(of_pairs.weight + of_categories.weight, of_pairs.total + of_categories.total)
+    return YearStrengths(
+        of_pairs.weight + of_categories.weight, of_pairs.total + of_categories.total
+    )
 
 
 def margin_scores(posterior: WholePosterior, by_year: Array) -> YearScores:
@@ -133,4 +144,6 @@ def margin_scores(posterior: WholePosterior, by_year: Array) -> YearScores:
     if in_categories is None:
         return of_pairs
     of_categories = in_categories.margins.scores(in_categories, by_year)
-    return YearScores(of_pairs.score + of_categories.score, of_pairs.information + of_categories.information)
+    return YearScores(
+        of_pairs.score + of_categories.score, of_pairs.information + of_categories.information
+    )

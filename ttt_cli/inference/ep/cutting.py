@@ -179,7 +179,9 @@ def prior_steps(timeline: Timeline, priors: Sequence[RandomWalk]) -> PriorSteps:
     return steps
 
 
-def one_slice(timeline: Timeline, steps: PriorSteps, period_year: Ids, merged: MergedGames) -> SliceInput:
+def one_slice(
+    timeline: Timeline, steps: PriorSteps, period_year: Ids, merged: MergedGames
+) -> SliceInput:
     """A whole timeline as one slice, with these games; `period_year` as in `SliceInput`."""
     offset = _first_variables(timeline.n_nodes, len(steps.mean))
     return SliceInput(
@@ -283,7 +285,9 @@ class Cutter:
         """Make the slices in the order of time. The borders are complete once the last one has been made."""
         self._border_steps = []
         quantities = len(self._steps.mean)
-        latest = np.full((quantities, len(self.timeline.players)), -1, np.int32)  # segment of each player
+        latest = np.full(
+            (quantities, len(self.timeline.players)), -1, np.int32
+        )  # segment of each player
         total = 0
         for number in range(len(self)):
             slice_input, players = self._piece(number)
@@ -293,7 +297,9 @@ class Cutter:
             count = len(segments.first)
             latest[:, players] = (total + np.arange(count)).reshape(quantities, -1)
             total += count
-            steps = BorderSteps(before, chains.mean[segments.first], chains.variance[segments.first])
+            steps = BorderSteps(
+                before, chains.mean[segments.first], chains.variance[segments.first]
+            )
             self._border_steps.append(steps)
             yield slice_input
 
@@ -315,7 +321,9 @@ class Cutter:
             return Piece(self.as_one_slice(self._merged(timeline)), NO_IDS)
         begin = self.cuts[number]
         end = self.cuts[number + 1]
-        bounds = SliceRange(begin, end, int(timeline.node_start[begin]), int(timeline.node_start[end]))
+        bounds = SliceRange(
+            begin, end, int(timeline.node_start[begin]), int(timeline.node_start[end])
+        )
         ends = chain_ends(timeline, bounds)
         games = self._games_of(bounds)
         slice_input = SliceInput(
@@ -366,13 +374,16 @@ class Cutter:
         )
         merged = self._merged(part)
         pairings = merged.games._replace(
-            first=merged.games.first - bounds.node_offset, second=merged.games.second - bounds.node_offset
+            first=merged.games.first - bounds.node_offset,
+            second=merged.games.second - bounds.node_offset,
         )
         return PeriodGames(replace(merged, games=pairings), part.game_start)
 
     def _merged(self, part: Timeline) -> MergedGames:
         """The games of the timeline or a part of it."""
-        return merge_games(part, colours=self._colours, terms=self._terms, thresholds=self._thresholds)
+        return merge_games(
+            part, colours=self._colours, terms=self._terms, thresholds=self._thresholds
+        )
 
     def _newcomers_of(self, bounds: SliceRange, ends: "ChainEnds") -> NewcomersInput | None:
         """Newcomers of a slice, if their mean moves."""
@@ -390,7 +401,9 @@ class Cutter:
         """Steps of skills between nodes of a slice, counted from 0, and nodes of the timeline in other slices."""
         period = np.searchsorted(self.timeline.node_start, elsewhere, side="right") - 1
         later = np.maximum(nodes + np.int32(bounds.node), elsewhere)  # has the variance of the step
-        return StepsElsewhere(nodes + np.int32(1), self._period_year[period], self._steps.variance[0, later])
+        return StepsElsewhere(
+            nodes + np.int32(1), self._period_year[period], self._steps.variance[0, later]
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,12 @@ from ttt_cli.inference.ep import results
 from ttt_cli.inference.ep.cutting import Cutter, Pieces, StartSites
 from ttt_cli.inference.ep.joint_means import prepare
 from ttt_cli.inference.ep.joint_solution import CoupledChains, JointSolver
-from ttt_cli.inference.ep.link_games import link_state, links_gradient, started_link_sites, with_links
+from ttt_cli.inference.ep.link_games import (
+    link_state,
+    links_gradient,
+    started_link_sites,
+    with_links,
+)
 from ttt_cli.inference.ep.moving_margins import MovingMargins, SliceMargins
 from ttt_cli.inference.ep.start import beliefs_of_start, sites_name, sites_of_start
 from ttt_cli.inference.ep.state import SliceState, make_state
@@ -51,7 +56,9 @@ class SlicedInference:
         cold: bool = False,
     ) -> None:
         self.priors = priors
-        propagation = Propagation(slices, pieces, play, priors["skill"].newcomers, margins_from, links)
+        propagation = Propagation(
+            slices, pieces, play, priors["skill"].newcomers, margins_from, links
+        )
         self.propagation = propagation
         self._timeline = pieces.timeline
         self._cuts = pieces.cuts
@@ -88,9 +95,13 @@ class SlicedInference:
 
     def log_evidence(self) -> Evidence:
         """log Z of the sites, and the log probability of games without their own. Raises SitesLost, as all below."""
-        shares = self._recovery.run_with_sites(lambda: self.propagation.exchange.broadcast(results.evidence))
+        shares = self._recovery.run_with_sites(
+            lambda: self.propagation.exchange.broadcast(results.evidence)
+        )
         total = math.fsum(share.log_evidence for share in shares)
-        total += self._recovery.run_with_sites(lambda: self.moving.log_evidence(self.propagation.margins))
+        total += self._recovery.run_with_sites(
+            lambda: self.moving.log_evidence(self.propagation.margins)
+        )
         total += self.newcomers.log_evidence if self.newcomers else 0.0
         return Evidence(total, math.fsum(share.leave_one_out for share in shares))
 
@@ -104,7 +115,9 @@ class SlicedInference:
     def draws(self) -> DrawCurve | None:
         """Draw margins that move."""
         origin = self.priors["skill"].origin
-        return self._recovery.run_with_sites(lambda: self.moving.curve(self.propagation.margins, origin))
+        return self._recovery.run_with_sites(
+            lambda: self.moving.curve(self.propagation.margins, origin)
+        )
 
     def newcomer_curve(self) -> NewcomerCurve | None:
         """Newcomers' mean, if it moves."""
@@ -122,8 +135,12 @@ class SlicedInference:
             parts = self._recovery.run_with_sites(
                 lambda: self.propagation.exchange.broadcast(results.node_beliefs)
             )
-            return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]  # a copy takes memory
-        beliefs = storage.zeros("beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64)
+            return (
+                np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]
+            )  # a copy takes memory
+        beliefs = storage.zeros(
+            "beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64
+        )
         borders = self._timeline.node_start[self._cuts[1:-1]]
         shares = [(Shared[Array](part),) for part in np.split(beliefs, borders, axis=2)]
         self._recovery.run_with_sites(lambda: self._slices.run(results.write_node_beliefs, shares))
@@ -208,7 +225,9 @@ class Inference(SlicedInference):
         )
         slopes = self.slice_state.chain_slopes()
         of_nodes = slice(self.slice_state.parts.quantities[-1].end)  # those of links come after
-        of_priors = prior_slopes(self.priors, slopes.by_mean[of_nodes], slopes.by_variance[of_nodes])
+        of_priors = prior_slopes(
+            self.priors, slopes.by_mean[of_nodes], slopes.by_variance[of_nodes]
+        )
         if self.newcomers:
             of_priors |= self.newcomers.gradient(self.newcomers.posterior.squares)
         of_priors["draw_margin_strength"] = by_strength
@@ -260,7 +279,11 @@ class JointSystem:
     """
 
     def __init__(
-        self, state: SliceState, newcomers: Newcomers | None, solver: JointSolver, chains: CoupledChains
+        self,
+        state: SliceState,
+        newcomers: Newcomers | None,
+        solver: JointSolver,
+        chains: CoupledChains,
     ) -> None:
         self._state = state
         self._newcomers = newcomers
@@ -283,7 +306,9 @@ class JointSystem:
     def for_another_solution(self) -> JointSystem:
         """The same system, for solutions at the same time in another thread."""
         state = self._state.for_another_solution()
-        return JointSystem(state, self._newcomers, self._solver.for_slices(SliceHere(state)), self._chains)
+        return JointSystem(
+            state, self._newcomers, self._solver.for_slices(SliceHere(state)), self._chains
+        )
 
 
 def given_skills_of_others(inference: Inference) -> SliceState:

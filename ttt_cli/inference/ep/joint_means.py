@@ -81,10 +81,17 @@ def prepare(state: SliceState) -> Prepared:
 
     def fill(part: Part) -> None:
         residual_of_chains(
-            part, state.messages, state.pairs.sites.positivity, work.means, work.diagonal, work.residual
+            part,
+            state.messages,
+            state.pairs.sites.positivity,
+            work.means,
+            work.diagonal,
+            work.residual,
         )
         if state.links:
-            state.links.add_chain_residual(part, state.messages, work.means, work.diagonal, work.residual)
+            state.links.add_chain_residual(
+                part, state.messages, work.means, work.diagonal, work.residual
+            )
         for games in state.games:
             games.add_residual(part, work.means, work.diagonal, work.residual)
 
@@ -93,7 +100,9 @@ def prepare(state: SliceState) -> Prepared:
     np.multiply(work.diagonal, state.widest, out=sums)
     if state.links:
         state.links.share_row_sums(sums)
-    chain_kernels.accumulate(state.chains.previous, sums)  # along chains: at the last variable the row sum
+    chain_kernels.accumulate(
+        state.chains.previous, sums
+    )  # along chains: at the last variable the row sum
     maps = precision_maps(state, work.diagonal)
     return Prepared(maps, float(sums.max(initial=0.0)), sums[state.segments.last])
 
@@ -111,7 +120,13 @@ def factor(state: SliceState, precision: Array) -> None:
 
     def factor_chains(variables: VariableRange) -> None:
         joint_means.factor(
-            *variables, state.chains, work.diagonal, work.filtered, work.scale, work.gain, work.gain_away
+            *variables,
+            state.chains,
+            work.diagonal,
+            work.filtered,
+            work.scale,
+            work.gain,
+            work.gain_away,
         )
 
     state.parts.run(factor_chains, state.parts.ranges)
@@ -134,7 +149,9 @@ def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
     column[:] = work.z
 
 
-def solve_own_chains(state: SliceState, beta: float, alpha: float, correction: Correction | None) -> Array:
+def solve_own_chains(
+    state: SliceState, beta: float, alpha: float, correction: Correction | None
+) -> Array:
     """Take a step of conjugate gradients and solve M z = r for the chains of this slice alone.
 
     `correction`: what newcomers' mean adds to the last z and A z before the step.

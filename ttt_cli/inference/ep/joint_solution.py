@@ -111,16 +111,21 @@ class JointSolver:
         def precondition(beta: float, alpha: float) -> StepProducts:
             nonlocal correction
             self.steps += 1
-            sent = np.concatenate(self._exchange.broadcast(solve_own_chains, beta, alpha, correction))
+            sent = np.concatenate(
+                self._exchange.broadcast(solve_own_chains, beta, alpha, correction)
+            )
             products = self._exchange.scatter(add_what_crosses, coupled.coupling.arrived(sent))
             total = StepProducts(
-                math.fsum(part.residual for part in products), math.fsum(part.coupling for part in products)
+                math.fsum(part.residual for part in products),
+                math.fsum(part.coupling for part in products),
             )
             if self._newcomers is None:
                 return total
             solution = self._newcomers.correction(*_newcomer_sums(products))
             correction = solution.correction
-            return StepProducts(total.residual + solution.product, total.coupling + solution.coupling)
+            return StepProducts(
+                total.residual + solution.product, total.coupling + solution.coupling
+            )
 
         last = conjugate_gradients(precondition, coupled.least, self._widest, tol, relative)
         finished = self._exchange.broadcast(finish, last.beta, last.alpha, correction, move)

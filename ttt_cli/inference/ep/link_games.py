@@ -14,8 +14,21 @@ from ttt_cli.inference.ep.category_margins import CategoriesPosterior, CategoryM
 from ttt_cli.inference.ep.cutting import SliceInput
 from ttt_cli.inference.ep.moving_margins import WholePosterior
 from ttt_cli.inference.ep.parts import ExtraRanges, VariableRange
-from ttt_cli.inference.links import CategoryGames, ExtraVariables, LinkDesign, LinkedGames, VariablePairs
-from ttt_cli.inference.model import ChainSlopes, Evidence, GamesGradient, LinksGradient, Offsets, Play
+from ttt_cli.inference.links import (
+    CategoryGames,
+    ExtraVariables,
+    LinkDesign,
+    LinkedGames,
+    VariablePairs,
+)
+from ttt_cli.inference.model import (
+    ChainSlopes,
+    Evidence,
+    GamesGradient,
+    LinksGradient,
+    Offsets,
+    Play,
+)
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.chains import accumulate
@@ -129,9 +142,13 @@ class LinkGames:
     def set_offsets(self, offsets: Offsets) -> None:
         """Leave the links as they are: their offsets include the advantage."""
 
-    def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
+    def sweep(
+        self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages
+    ) -> int:
         """Pass through a part; returns the number of sites that were not moved."""
-        return int(kernels.sweep(part, back, repeats, chains, self.starts, self.rows, messages, self.sites))
+        return int(
+            kernels.sweep(part, back, repeats, chains, self.starts, self.rows, messages, self.sites)
+        )
 
     def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
         """Make the sites of links as the marginals believe.
@@ -215,7 +232,9 @@ def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> Sl
         precision = 1.0 / widest[nodes:]
         prior_beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
         guess = np.concatenate([guess, prior_beliefs])
-    return replace(slice_input, chains=chains, widest=widest, guess=guess, links=replace(links, rows=rows))
+    return replace(
+        slice_input, chains=chains, widest=widest, guess=guess, links=replace(links, rows=rows)
+    )
 
 
 def _joined_chains(chains: Chains, extra: ExtraVariables) -> Chains:
@@ -313,7 +332,9 @@ def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkG
     Variables are those of nodes, then extra ones with chains, then performances. Only performances have messages: each
     from the link that defines it, its mean and variance before any game.
     """
-    rows = links.rows._replace(low=links.rows.low.copy(), high=links.rows.high.copy())  # margins may move
+    rows = links.rows._replace(
+        low=links.rows.low.copy(), high=links.rows.high.copy()
+    )  # margins may move
     chains = slice_input.chains
     widest = slice_input.widest
     variables = len(chains.previous)
@@ -360,7 +381,9 @@ def _category_links(
     return CategoryLinks(games, play.rule(margin, merged.handicap), margins)
 
 
-def links_gradient(games: LinkGames, cavity: Array, slopes: ChainSlopes, play: Play) -> LinksGradient:
+def links_gradient(
+    games: LinkGames, cavity: Array, slopes: ChainSlopes, play: Play
+) -> LinksGradient:
     """Gradient of log Z in offset, noise, low and high of each link, and in the steps of extra variables.
 
     `cavity` (links, 2): as `LinkGames.cavities`; `slopes`: of all variables; `play`: how the links are played.
@@ -380,7 +403,9 @@ def gradient_of_play(design: LinkDesign, slopes: LinkSlopes, play: Play) -> Game
     is_high = np.isfinite(design.high)
     return GamesGradient(
         noise=float(design.noise @ slopes.noise),
-        margin=float(design.low[is_low] @ slopes.low[is_low] + design.high[is_high] @ slopes.high[is_high]),
+        margin=float(
+            design.low[is_low] @ slopes.low[is_low] + design.high[is_high] @ slopes.high[is_high]
+        ),
         advantage=float(design.advantage @ slopes.offset),
         elo_unit=play.elo_unit * float(design.handicap @ slopes.offset),
         covariates=tuple((slopes.offset @ design.covariates).tolist()),

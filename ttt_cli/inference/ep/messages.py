@@ -124,11 +124,15 @@ class _Pass(NamedTuple):
 def _pass_through(state: SliceState, half: int, pace: Pace) -> int:
     """The first (`half` 0) or second (1) pass of a sweep; returns how many sites had to be skipped."""
     repeats = REPEATS if pace is Pace.FAST else 0
-    passes = [_Pass(part, _goes_back(state, half, number)) for number, part in enumerate(state.parts.parts)]
+    passes = [
+        _Pass(part, _goes_back(state, half, number))
+        for number, part in enumerate(state.parts.parts)
+    ]
 
     def sweep(way: _Pass) -> int:
         return sum(
-            games.sweep(way.part, way.back, repeats, state.chains, state.messages) for games in state.games
+            games.sweep(way.part, way.back, repeats, state.chains, state.messages)
+            for games in state.games
         )
 
     return sum(state.parts.run(sweep, passes))
@@ -173,7 +177,9 @@ def gather_sites(state: SliceState) -> Array:
     marginal = state.messages.marginal
 
     def fill(part: Part) -> None:
-        fill_with_positivity(part, state.pairs.sites.positivity, marginal)  # overwrites, so it comes first
+        fill_with_positivity(
+            part, state.pairs.sites.positivity, marginal
+        )  # overwrites, so it comes first
         for games in state.games:
             games.add_sites(part, marginal)
 

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 LONGEST_STEP: Final = 0.5  # of a step of the walk
 EARLIER: Final = 3  # steps that accelerate one
-REGULAR: Final = 1e-6  # of the largest singular value of earlier moves: smaller ones do not accelerate
+REGULAR: Final = (
+    1e-6  # of the largest singular value of earlier moves: smaller ones do not accelerate
+)
 
 
 class Step(NamedTuple):
@@ -99,7 +101,9 @@ class YearWalk:
 
     def log_evidence(self, information: Array) -> float:
         """Contribution of the walk to the log-evidence: log|P|/2 - log|P + F|/2 - theta'P theta/2."""
-        log_determinant_ratio = self._smoothed(information, np.zeros(len(information))).log_determinant_ratio
+        log_determinant_ratio = self._smoothed(
+            information, np.zeros(len(information))
+        ).log_determinant_ratio
         squares = float((np.diff(self.theta, prepend=0.0) ** 2 / self._variances).sum())
         return -0.5 * (squares + log_determinant_ratio)
 
@@ -183,7 +187,9 @@ class SliceMargins:
         self._count = games_of_years.astype(np.int64)
         # the first game of each year; games are in their order
         self._start = np.cumsum(self._count) - self._count
-        self._wider = storage.zeros("wider", (len(margin) if play.margin_strength else 0,), np.float64)
+        self._wider = storage.zeros(
+            "wider", (len(margin) if play.margin_strength else 0,), np.float64
+        )
         self._wider[:] = 1.0
         scored = len(margin) if play.margin_drift and debuts is None else 0
         self._scores = YearScores(*storage.zeros("scores", (2, scored), np.float64))  # of games
@@ -207,7 +213,9 @@ class SliceMargins:
     def strengths(self, posterior: Posterior) -> YearStrengths:
         """Strength of the players of each year."""
         weight = self._games.weight
-        return YearStrengths(self._summed(weight), self._summed(weight * self._mean_skill(posterior)))
+        return YearStrengths(
+            self._summed(weight), self._summed(weight * self._mean_skill(posterior))
+        )
 
     def above(self, posterior: Posterior, level: Array) -> Array:
         """Skill of each game's players above the year's level, in units of strength, (games,)."""
@@ -230,7 +238,9 @@ class SliceMargins:
             margin = np.full(len(self.margin), self._play.margin)
         if self._play.margin_strength:
             margin *= self._wider
-        self.margin -= margin  # the move, in the place of the margins before: another array would take memory
+        self.margin -= (
+            margin  # the move, in the place of the margins before: another array would take memory
+        )
         moved = largest(self.margin)
         self.margin[:] = margin
         if self.debuts is not None:
@@ -266,7 +276,13 @@ class SliceMargins:
 
         def score_games(begin: int, end: int) -> None:
             margin_information(
-                begin, end, self._games, rule, cavities, self._scores.score, self._scores.information
+                begin,
+                end,
+                self._games,
+                rule,
+                cavities,
+                self._scores.score,
+                self._scores.information,
             )
 
         posterior.run_games(score_games)
@@ -462,7 +478,9 @@ class MovingMargins:
         if in_categories is None:
             return MarginsGradient(by_strength, of_games)
         of_categories = self._gradient_of(in_categories, in_categories.merged, kernel)
-        return MarginsGradient(by_strength + of_categories.by_strength, of_games.plus(of_categories.of_games))
+        return MarginsGradient(
+            by_strength + of_categories.by_strength, of_games.plus(of_categories.of_games)
+        )
 
     def _lapse_slope(self, posterior: WholePosterior) -> float:
         """Slope of the walk's part of the log-evidence in the share of games that chance decides, at the same cavities.
@@ -489,10 +507,18 @@ class MovingMargins:
         rule = posterior.rule
         by_margin = np.empty(len(merged))
         by_offset = np.empty(len(merged))
-        of_games = kernel(merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset)
+        of_games = kernel(
+            merged.games, merged.balance, rule, posterior.cavities(), by_margin, by_offset
+        )
         steps = self._play.offsets.steps
-        of_intervals = interval_slopes(merged.interval, len(steps), by_margin, by_offset) if steps else None
-        slope = of_intervals.draw_margin if of_intervals else self._slope_of_margin(posterior, by_margin)
+        of_intervals = (
+            interval_slopes(merged.interval, len(steps), by_margin, by_offset) if steps else None
+        )
+        slope = (
+            of_intervals.draw_margin
+            if of_intervals
+            else self._slope_of_margin(posterior, by_margin)
+        )
         of_handicaps = handicap_slopes(merged.handicap, by_offset, self._play.elo_unit)
         by_strength = 0.0
         if len(by_margin):
@@ -537,7 +563,9 @@ class MovingMargins:
         period_year = calendar(timeline)[1]
         games = np.zeros(len(self._years))
         drawn = np.zeros(len(self._years))
-        for year, (begin, end) in zip(period_year, pairwise(timeline.game_start.tolist()), strict=True):
+        for year, (begin, end) in zip(
+            period_year, pairwise(timeline.game_start.tolist()), strict=True
+        ):
             weight = timeline.weight[begin:end]
             games[year] += weight.sum()
             drawn[year] += weight @ (timeline.outcome[begin:end] == DRAW)

@@ -10,7 +10,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.inference.newcomers import Correction, MeanBeliefs, NewcomerMessages, SliceLevels, YearSums
+from ttt_cli.inference.newcomers import (
+    Correction,
+    MeanBeliefs,
+    NewcomerMessages,
+    SliceLevels,
+    YearSums,
+)
 from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
@@ -128,7 +134,9 @@ class SliceNewcomers:
         previous = self._chains.previous[self._nodes]
         variance = self._chains.variance[self._nodes]
         later = np.flatnonzero(previous >= begin)
-        steps = np.concatenate([variance[later], newcomers.past.variance, newcomers.future.variance])
+        steps = np.concatenate(
+            [variance[later], newcomers.past.variance, newcomers.future.variance]
+        )
         if not (steps > LEAST_STEP * self._sd**2).all():
             return None
         before = previous[later] - begin
@@ -142,7 +150,9 @@ class SliceNewcomers:
         for column, across in ((1, newcomers.past), (2, newcomers.future)):
             weight[across.node - begin, column] = -1.0 / across.variance
             year[across.node - begin, column] = across.year
-        weight[:, 0] = -weight.sum(axis=1)  # steps compare skills: without priors rows of A sum to 0
+        weight[:, 0] = -weight.sum(
+            axis=1
+        )  # steps compare skills: without priors rows of A sum to 0
         weight[self._first - begin, 0] += self._sd**-2
         return LevelRows(weight, year, np.arange(0, weight.size + 1, 3, dtype=np.int32))
 
@@ -167,7 +177,9 @@ class SliceNewcomers:
         self._chains.mean[self._first] = cavity_mean
         self._chains.variance[self._first] = self._sd**2 + cavity_variance
         twice_exponent = (
-            weighted**2 * cavity_variance + 2.0 * weighted * cavity_mean - precision * cavity_mean**2
+            weighted**2 * cavity_variance
+            + 2.0 * weighted * cavity_mean
+            - precision * cavity_mean**2
         )
         deviance = np.log(cavity_share) + cavity_share * twice_exponent
         return float(deviance.sum())
@@ -231,7 +243,9 @@ class SliceNewcomers:
 
     def _excess(self, z: Array) -> Array:
         """Precision at first nodes beyond that of the chains, times z, (newcomers,)."""
-        return np.asarray((self._sd**-2 - 1.0 / self._chains.variance[self._first]) * z[self._first])
+        return np.asarray(
+            (self._sd**-2 - 1.0 / self._chains.variance[self._first]) * z[self._first]
+        )
 
     def _by_year(self, values: Array) -> Array:
         """Sums over first nodes by year."""

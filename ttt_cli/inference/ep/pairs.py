@@ -31,7 +31,9 @@ class SliceGames(Protocol):
     def set_offsets(self, offsets: Offsets) -> None:
         """Set White's advantage, points per unit of covariates, the share of lapses, and steps between wins."""
 
-    def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
+    def sweep(
+        self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages
+    ) -> int:
         """Pass through a part, or `back`: messages along chains and all sites once; the number of skipped sites.
 
         Equal games are repeated up to so many times until they agree with themselves.
@@ -75,11 +77,21 @@ class PairKernels(Protocol):
         """Add scores and precisions."""
 
     def add_couplings(
-        self, begin: int, end: int, games: Pairings, link: Rows, coupling: Vector, z: Vector, az: Vector, /
+        self,
+        begin: int,
+        end: int,
+        games: Pairings,
+        link: Rows,
+        coupling: Vector,
+        z: Vector,
+        az: Vector,
+        /,
     ) -> float:
         """Add products off the diagonal."""
 
-    def move_sites(self, begin: int, end: int, games: Pairings, sites: Sites, means: Vector, /) -> None:
+    def move_sites(
+        self, begin: int, end: int, games: Pairings, sites: Sites, means: Vector, /
+    ) -> None:
         """Set sites for these means."""
 
     def evidence(
@@ -155,9 +167,13 @@ class PairGames:
             self.rule.margin, self.handicap, self.interval, self.doubt
         )
 
-    def sweep(self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages) -> int:
+    def sweep(
+        self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages
+    ) -> int:
         """Pass through a part."""
-        return self.kernels.sweep(part, back, repeats, chains, self.pairings, self.rule, messages, self.sites)
+        return self.kernels.sweep(
+            part, back, repeats, chains, self.pairings, self.rule, messages, self.sites
+        )
 
     def fill_sites_from_marginals(self, part: Part, chains: Chains, messages: Messages) -> None:
         """Make the sites of games from the marginals, by a pass back that changes nothing else.
@@ -175,7 +191,9 @@ class PairGames:
 
     def add_residual(self, part: Part, means: Vector, diagonal: Vector, residual: Vector) -> None:
         """Add scores and precisions."""
-        self.kernels.add_residual(part, self.pairings, self.sites, means, self.coupling, diagonal, residual)
+        self.kernels.add_residual(
+            part, self.pairings, self.sites, means, self.coupling, diagonal, residual
+        )
 
     def add_couplings(self, part: Part, z: Vector, az: Vector) -> float:
         """Add (L - diag(L)) z."""
@@ -189,7 +207,9 @@ class PairGames:
 
     def evidence(self, part: Part, marginal: Rows) -> Evidence:
         """Evidence of a part."""
-        return Evidence(*self.kernels.evidence(part, self.pairings, self.rule, marginal, self.sites))
+        return Evidence(
+            *self.kernels.evidence(part, self.pairings, self.rule, marginal, self.sites)
+        )
 
     def fill_cavities(self, part: Part, marginal: Rows, cavity: Rows) -> None:
         """Fill the cavities of a part, as `kernels.gradient` takes them."""

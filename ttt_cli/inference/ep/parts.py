@@ -15,7 +15,9 @@ from ttt_cli.support.arrays import Ids, Places
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-GAMES_EACH: Final = 100_000  # games of a part at least: with fewer, threads cost more than they save
+GAMES_EACH: Final = (
+    100_000  # games of a part at least: with fewer, threads cost more than they save
+)
 MOST: Final = 8  # parts for threads: with more, sweeps save less than they lose
 
 
@@ -76,7 +78,11 @@ class SliceParts:
 
 
 def divide(
-    chains: Chains, game_start: Places, pair_start: Places, quantities: list[VariableRange], threads: int
+    chains: Chains,
+    game_start: Places,
+    pair_start: Places,
+    quantities: list[VariableRange],
+    threads: int,
 ) -> SliceParts:
     """Divide a slice for so many threads.
 

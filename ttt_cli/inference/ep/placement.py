@@ -29,7 +29,9 @@ def placement_of(
     scratch = None if solver.scratch is None else Path(solver.scratch)
     storage = None
     if address is None and solver.memory:
-        storage = FileStorage(scratch, size_of(solver.memory), solver.threads, quantities, newcomers)
+        storage = FileStorage(
+            scratch, size_of(solver.memory), solver.threads, quantities, newcomers
+        )
     if address is None and (storage is None or storage.fits_in_memory(timeline)):
         yield None
     elif not quantities:

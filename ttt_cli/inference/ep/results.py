@@ -43,7 +43,9 @@ def evidence(state: SliceState) -> Evidence:
     def of_chains(variables: VariableRange) -> float:
         return float(chain_kernels.chain_evidence(*variables, state.messages))
 
-    shares = [share for of_games in state.parts.run(of_part, state.parts.parts) for share in of_games]
+    shares = [
+        share for of_games in state.parts.run(of_part, state.parts.parts) for share in of_games
+    ]
     total = math.fsum(share.log_evidence for share in shares)
     total += math.fsum(state.parts.run(of_chains, state.parts.with_prior))
     total += positivity_evidence(state).log_evidence

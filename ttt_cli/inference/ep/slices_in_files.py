@@ -29,7 +29,9 @@ VARIABLE: Final = 225  # bytes of a slice for each of its variables
 GAME: Final = 35  # and for each of its games, at most
 GAME_QUANTITY: Final = 55  # and for each of its games and quantities
 LEVELS: Final = 40  # and for each of its nodes where newcomers' mean moves
-SEGMENT: Final = 300  # bytes that are held of the nodes of a player in a slice who also plays in others
+SEGMENT: Final = (
+    300  # bytes that are held of the nodes of a player in a slice who also plays in others
+)
 FULL: Final = 0.8  # of what is free: the least slice may be larger than the others
 PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -126,7 +128,9 @@ class SlicesInFiles(Slices):
         self._storages.clear()
 
     def run(
-        self, step: Callable[[SliceState, *Arguments], Result], arguments: Sequence[tuple[*Arguments]]
+        self,
+        step: Callable[[SliceState, *Arguments], Result],
+        arguments: Sequence[tuple[*Arguments]],
     ) -> list[Result]:
         """Do a step in some slices at a time."""
 

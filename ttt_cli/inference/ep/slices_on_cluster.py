@@ -71,7 +71,9 @@ class RemoteSlice:
     def __init__(self, slice_input: SliceInput, play: Play, folder: Path | None) -> None:
         self._state = make_state(slice_input, play, folder)
 
-    def run(self, step: Callable[[SliceState, *Arguments], Result], *arguments: *Arguments) -> Result:
+    def run(
+        self, step: Callable[[SliceState, *Arguments], Result], *arguments: *Arguments
+    ) -> Result:
         """Do a step."""
         return step(self._state, *arguments)
 
@@ -107,12 +109,20 @@ class SlicesOnCluster(Slices):
         with losses(), suppress(KeyError, ValueError):  # the scheduler no longer knows the worker
             content = self._client.scatter(slice_input, workers=[address], hash=False)
             return self._client.submit(
-                make_actor, content, self._play, self._folder, actor=True, workers=[address], pure=False
+                make_actor,
+                content,
+                self._play,
+                self._folder,
+                actor=True,
+                workers=[address],
+                pure=False,
             )
         return None
 
     def run(
-        self, step: Callable[[SliceState, *Arguments], Result], arguments: Sequence[tuple[*Arguments]]
+        self,
+        step: Callable[[SliceState, *Arguments], Result],
+        arguments: Sequence[tuple[*Arguments]],
     ) -> list[Result]:
         """Ask all slices for a step, then collect the results. Raises SliceLost when a worker is lost."""
         calls: dict[int, ActorFuture[Result]] = {}
@@ -124,7 +134,9 @@ class SlicesOnCluster(Slices):
         for number, call in calls.items():
             with losses():
                 results[number] = call.result()
-        self._actors = [actor if number in results else None for number, actor in enumerate(self._actors)]
+        self._actors = [
+            actor if number in results else None for number, actor in enumerate(self._actors)
+        ]
         if None in self._actors:
             raise SliceLost("a worker was lost with its slice")
         return list(results.values())

@@ -39,7 +39,9 @@ def sites_of_start(shape: tuple[int, int], start: Fit | None, name: str) -> Arra
     return sites
 
 
-def beliefs_of_start(start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline) -> Array | None:
+def beliefs_of_start(
+    start: Fit | None, priors: Mapping[str, RandomWalk], timeline: Timeline
+) -> Array | None:
     """Beliefs of a fit as messages, (quantities, nodes, 2), means from the origins; a newcomer's where unknown.
 
     None if it has no beliefs about the skills of as many nodes.
@@ -73,7 +75,9 @@ class Checkpoint:
         terms: tuple[str, ...] = (),
         thresholds: tuple[int, ...] = (),
     ) -> None:
-        self.folder = scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play, terms, thresholds)}"
+        self.folder = (
+            scratch.absolute() / f"ttt-fit-{_digest(timeline, priors, play, terms, thresholds)}"
+        )
         self._periods = len(timeline.periods)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -160,7 +164,9 @@ def _load(path: Path) -> NDArray[Any] | None:
     except FileNotFoundError:
         return None
     except PermissionError as error:
-        raise SetupError(f"{error.filename or path} is not trusted: {error.strerror}", hint=FRESH) from error
+        raise SetupError(
+            f"{error.filename or path} is not trusted: {error.strerror}", hint=FRESH
+        ) from error
     except (OSError, ValueError, EOFError, MemoryError, SyntaxError) as error:
         raise _damaged(path) from error
 

@@ -145,7 +145,9 @@ class SliceState:
         slopes = ChainSlopes(*np.zeros((2, len(self.widest))))
 
         def fill(variables: VariableRange) -> None:
-            chain_kernels.chain_gradient(*variables, self.messages, slopes.by_mean, slopes.by_variance)
+            chain_kernels.chain_gradient(
+                *variables, self.messages, slopes.by_mean, slopes.by_variance
+            )
 
         self.parts.run(fill, self.parts.ranges)
         return slopes
@@ -205,7 +207,11 @@ def make_state(
         pairings = Pairings(*(stored(name, values) for name, values in pairings._asdict().items()))
     quantities = _quantities(chains, own_margins=play.own_margins)
     parts = divide(
-        chains, slice_input.game_start, pairings.start, quantities, 1 if slice_input.links else threads
+        chains,
+        slice_input.game_start,
+        pairings.start,
+        quantities,
+        1 if slice_input.links else threads,
     )
     segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
     variables = len(slice_input.widest)
@@ -215,7 +221,9 @@ def make_state(
     nodes = int(chains.node_start[-1])
     interval = slice_input.interval
     doubt = slice_input.doubt
-    pairs = pair_games(pairings, slice_input.handicap, balance, interval, doubt, play, nodes, storage)
+    pairs = pair_games(
+        pairings, slice_input.handicap, balance, interval, doubt, play, nodes, storage
+    )
     links = None
     if slice_input.links:
         links = link_games(slice_input, slice_input.links, play)
@@ -242,7 +250,13 @@ def make_state(
         widest=stored("widest", slice_input.widest),
         pairs=pairs,
         margins=SliceMargins(
-            pairings, pairs.rule.margin, play, slice_input.period_year, slice_input.years, debuts, storage
+            pairings,
+            pairs.rule.margin,
+            play,
+            slice_input.period_year,
+            slice_input.years,
+            debuts,
+            storage,
         ),
         newcomers=newcomers,
         workspace=workspace_for(variables, len(segments.number), storage),
@@ -266,7 +280,10 @@ def _quantities(chains: Chains, *, own_margins: bool) -> list[VariableRange]:
     count = 2 if own_margins else 1
     stride = int(chains.node_start[-1])
     first_node = int(chains.node_start[0])
-    return [VariableRange(number * stride + first_node, (number + 1) * stride) for number in range(count)]
+    return [
+        VariableRange(number * stride + first_node, (number + 1) * stride)
+        for number in range(count)
+    ]
 
 
 def _debuts(chains: Chains, quantities: list[VariableRange], node_year: Ids) -> Debuts:

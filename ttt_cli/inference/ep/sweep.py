@@ -20,7 +20,12 @@ from ttt_cli.inference.ep.cutting import Pieces
 from ttt_cli.inference.ep.joint_means import linearise
 from ttt_cli.inference.ep.joint_solution import JointSolver
 from ttt_cli.inference.ep.messages import Moves, Swept
-from ttt_cli.inference.ep.moving_margins import MarginsMove, MovingMargins, YearScores, YearStrengths
+from ttt_cli.inference.ep.moving_margins import (
+    MarginsMove,
+    MovingMargins,
+    YearScores,
+    YearStrengths,
+)
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.ep.transport import Exchange, Slices
 from ttt_cli.inference.links import LinkedGames
@@ -79,7 +84,9 @@ class MarginsOfAllSlices:
 
     def margin_scores(self, by_year: Array) -> YearScores:
         """Scores of all games or newcomers."""
-        return YearScores(*np.sum(self._exchange.broadcast(SliceState.margin_scores, by_year), axis=0))
+        return YearScores(
+            *np.sum(self._exchange.broadcast(SliceState.margin_scores, by_year), axis=0)
+        )
 
 
 class Propagation:
@@ -154,7 +161,9 @@ class Propagation:
         if self._sweeps < EARLY and not self.moving.of_newcomers:
             self.moving.update(self.margins)
         self._sweeps += 1
-        return self.exchange.scatter(messages.other_half, self.exchange.borders.exchanged(sent), pace)
+        return self.exchange.scatter(
+            messages.other_half, self.exchange.borders.exchanged(sent), pace
+        )
 
     def _exchange_maps(self, maps: Sequence[Array]) -> Array:
         """Compose the maps of all slices along the chains; returns the messages that arrive at segments.
@@ -163,7 +172,9 @@ class Propagation:
         newcomers by it; the maps are then gathered again.
         """
         if self.newcomers:
-            self.exchange.scatter(messages.smooth, self.exchange.borders.smoothed(np.concatenate(maps)))
+            self.exchange.scatter(
+                messages.smooth, self.exchange.borders.smoothed(np.concatenate(maps))
+            )
             self._update_newcomers(self.newcomers)
             maps = self.exchange.broadcast(messages.gather_sites)
         return self.exchange.borders.smoothed(np.concatenate(maps))
@@ -172,7 +183,9 @@ class Propagation:
         """Update the mean by the smoothed messages of all newcomers, and set their priors by it."""
         reported = np.sum(self.exchange.broadcast(messages.newcomer_messages), axis=0)
         beliefs = newcomers.update(NewcomerMessages(*reported))
-        newcomers.complete_evidence(math.fsum(self.exchange.broadcast(messages.receive_newcomers, beliefs)))
+        newcomers.complete_evidence(
+            math.fsum(self.exchange.broadcast(messages.receive_newcomers, beliefs))
+        )
 
     def _smooth(self, maps: Sequence[Array]) -> None:
         """Smooth all slices; `maps`: of their sites."""
@@ -184,7 +197,9 @@ class Propagation:
         Without games they are the smoothed ones.
         """
         if not self._with_games:
-            return MeansMove(max(self.exchange.scatter(messages.smooth_and_compare, arrived)), 0.0, None)
+            return MeansMove(
+                max(self.exchange.scatter(messages.smooth_and_compare, arrived)), 0.0, None
+            )
         linearised = self.exchange.scatter(linearise, arrived)
         coupled = self.solver.couple([part.prepared for part in linearised])
         solution = self.solver.solve(coupled, move=pace is not Pace.PLAIN)
@@ -206,4 +221,6 @@ class Propagation:
         least = SMALL * self._last_move
         if unsmoothed is None:
             return self.exchange.broadcast(messages.end_sweep, None, least, self._decay)
-        return self.exchange.scatter(messages.end_sweep, self._exchange_maps(unsmoothed), least, self._decay)
+        return self.exchange.scatter(
+            messages.end_sweep, self._exchange_maps(unsmoothed), least, self._decay
+        )

@@ -101,7 +101,12 @@ def fit_through_time(
         return engine(grouped).fit(make_fit, solver, of_round, rates)
 
     return fit_with_groups(
-        fit_at, timeline, params.newcomers_by, params.prior_mean, params.prior_sd, options.get("start")
+        fit_at,
+        timeline,
+        params.newcomers_by,
+        params.prior_mean,
+        params.prior_sd,
+        options.get("start"),
     )
 
 
@@ -140,7 +145,11 @@ class ThroughTime:
         """Games whose sides are sums: of teams, in orders of finish, in categories with offsets; None without any."""
         if self.timeline.members is not None:
             return find_sums(
-                self.timeline, self.category_offsets, self.team, colours=self.colours, terms=self.term_names
+                self.timeline,
+                self.category_offsets,
+                self.team,
+                colours=self.colours,
+                terms=self.term_names,
             )
         if not self.category_offsets:
             return None
@@ -162,7 +171,9 @@ class ThroughTime:
     def merged(self) -> MergedGames:
         """The games, but for those whose sides are sums."""
         timeline = self.sums.base if self.sums else self.timeline
-        return merge_games(timeline, colours=self.colours, terms=self.term_names, thresholds=self.thresholds)
+        return merge_games(
+            timeline, colours=self.colours, terms=self.term_names, thresholds=self.thresholds
+        )
 
     @property
     def term_names(self) -> tuple[str, ...]:
@@ -200,7 +211,9 @@ class ThroughTime:
 
     def covariate_slopes(self, of_games: GamesGradient) -> dict[str, float]:
         """Slopes of the log-evidence in points per unit of the covariates that count, by key."""
-        return dict(zip((term.key for term in self.counting_terms), of_games.covariates, strict=False))
+        return dict(
+            zip((term.key for term in self.counting_terms), of_games.covariates, strict=False)
+        )
 
     def step_slopes(self, of_games: GamesGradient) -> dict[str, float]:
         """Slopes of the log-evidence in the steps between margins of victory, by key."""
@@ -223,7 +236,9 @@ class ThroughTime:
             resolved[LAPSE_DRAWS] = self.play.lapse_draws
         return resolved
 
-    def inference(self, offsets: Offsets, start: Fit | None = None, threads: int | None = None) -> Inference:
+    def inference(
+        self, offsets: Offsets, start: Fit | None = None, threads: int | None = None
+    ) -> Inference:
         """The inference with these offsets."""
         play = replace(self.play, offsets=offsets)
         links = self.sums.links(play) if self.sums else self.links
@@ -283,7 +298,9 @@ class ThroughTime:
                 hint="leave out model.lapse or model.offsets",
             )
         if self.links and (placement or self.play.own_margins):
-            raise ConfigError("links of any number of variables need TTT and one slice of time in memory")
+            raise ConfigError(
+                "links of any number of variables need TTT and one slice of time in memory"
+            )
         if self.timeline.members is not None:
             self._check_sums(placement)
         if self.steps:
@@ -293,15 +310,24 @@ class ThroughTime:
         if self.play.own_margins:
             empty_evidence = self.empty_evidence(placement, solver.threads)
 
-        fits: AbstractContextManager[OffsetFits] = nullcontext(FitsInMemory(self, options, make_fit, rates))
+        fits: AbstractContextManager[OffsetFits] = nullcontext(
+            FitsInMemory(self, options, make_fit, rates)
+        )
         if placement:
             fits = _sliced_fits(self, placement, options, start, make_fit, rates)
         with fits as fits_of_games:
-            return self._fit_with_offsets(FitsOverNothing(self, fits_of_games, empty_evidence), start, solver)
+            return self._fit_with_offsets(
+                FitsOverNothing(self, fits_of_games, empty_evidence), start, solver
+            )
 
     def _check_doubt(self) -> None:
         """Raise ConfigError for what cannot be fitted with doubtful records."""
-        if self.play.own_margins or self.category_offsets or self.steps or self.timeline.members is not None:
+        if (
+            self.play.own_margins
+            or self.category_offsets
+            or self.steps
+            or self.timeline.members is not None
+        ):
             raise ConfigError(
                 "doubtful records (p_true) are fitted by ttt only, without teams, orders of finish, offsets of "
                 "categories and margins of victory",
@@ -347,7 +373,9 @@ class ThroughTime:
         estimates_terms = any(term.points is None for term in terms)
         estimates_steps = any(step.points is None for step in self.steps)
         if self.params.estimates_lapse or estimates_terms or estimates_steps:
-            return fit_with_estimates(fits, self.params, terms, self.steps, self.timeline, start, solver)
+            return fit_with_estimates(
+                fits, self.params, terms, self.steps, self.timeline, start, solver
+            )
         given = self.given_offsets
 
         def fit_at(
@@ -369,7 +397,12 @@ class FitsInMemory:
     rates: SweepRates
 
     def fit(
-        self, offsets: Offsets, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+        self,
+        offsets: Offsets,
+        start: Fit | None,
+        solver: SolverConfig,
+        *,
+        evidence_only: bool = False,
     ) -> Fit:
         """Fit with these offsets."""
         inference = self.shared.inference(offsets, start, solver.threads)
@@ -406,7 +439,12 @@ class FitsOverNothing:
     empty_evidence: float
 
     def fit(
-        self, offsets: Offsets, start: Fit | None, solver: SolverConfig, *, evidence_only: bool = False
+        self,
+        offsets: Offsets,
+        start: Fit | None,
+        solver: SolverConfig,
+        *,
+        evidence_only: bool = False,
     ) -> Fit:
         """Fit with these offsets."""
         fit = self.fits.fit(offsets, start, solver, evidence_only=evidence_only)
@@ -509,7 +547,15 @@ def _sliced_fits(
     note = f"the posterior is factorised, from {count} of time {placement.name}"
     with placement.hold(pieces, shared.play, checkpoint.folder if checkpoint else None) as slices:
         fits = _SlicedFits(
-            shared, slices, pieces, priors, options.get("on_sweep"), make_fit, rates, note, cold=guess is None
+            shared,
+            slices,
+            pieces,
+            priors,
+            options.get("on_sweep"),
+            make_fit,
+            rates,
+            note,
+            cold=guess is None,
         )
         yield fits
     if checkpoint and fits.converged:

@@ -43,7 +43,9 @@ class Slices(ABC):
 
     @abstractmethod
     def run(
-        self, step: Callable[[SliceState, *Arguments], Result], arguments: Sequence[tuple[*Arguments]]
+        self,
+        step: Callable[[SliceState, *Arguments], Result],
+        arguments: Sequence[tuple[*Arguments]],
     ) -> list[Result]:
         """Do a step in every slice, each with its arguments; the results in the order of slices. Raises SliceLost."""
 
@@ -62,7 +64,9 @@ class SliceHere(Slices):
         self.state = state
 
     def run(
-        self, step: Callable[[SliceState, *Arguments], Result], arguments: Sequence[tuple[*Arguments]]
+        self,
+        step: Callable[[SliceState, *Arguments], Result],
+        arguments: Sequence[tuple[*Arguments]],
     ) -> list[Result]:
         """Do a step."""
         return [step(self.state, *arguments[0])]
@@ -85,7 +89,9 @@ class Placement(Protocol):
     def cuts(self, timeline: Timeline) -> Places:
         """The first period of each slice, and the end of the last. Raises ConfigError where none has room."""
 
-    def hold(self, pieces: Pieces, play: Play, folder: Path | None) -> AbstractContextManager[Slices]:
+    def hold(
+        self, pieces: Pieces, play: Play, folder: Path | None
+    ) -> AbstractContextManager[Slices]:
         """Make slices, which end with the block; they save their sites in `folder`. Raises SetupError."""
 
 
@@ -103,7 +109,10 @@ class Exchange:
         return self.slices.run(step, [common] * (len(self.borders.start) - 1))
 
     def scatter(
-        self, step: Callable[[SliceState, Array, *Arguments], Result], arrived: Array, *common: *Arguments
+        self,
+        step: Callable[[SliceState, Array, *Arguments], Result],
+        arrived: Array,
+        *common: *Arguments,
     ) -> list[Result]:
         """Do a step in every slice with its rows of what has arrived at segments, then arguments that all have."""
         rows = np.split(arrived, self.borders.start[1:-1])

@@ -93,7 +93,9 @@ class Workspace:
 def workspace_for(variables: int, crossing: int, storage: ArrayStorage) -> Workspace:
     """Buffers for so many variables; `crossing`: as many, or 0 where no chain crosses a border."""
     vectors = storage.zeros("vectors", (10, variables), np.float64)
-    z, image, direction, direction_image, residual, correction, scale, gain, gain_away, means = vectors
+    z, image, direction, direction_image, residual, correction, scale, gain, gain_away, means = (
+        vectors
+    )
     from_first, from_last = storage.zeros("columns of the inverse", (2, crossing), np.float64)
     return Workspace(
         means, residual, correction, z, image, direction, direction_image, scale, gain, gain_away,

@@ -40,7 +40,9 @@ PATIENCE: Final = 5.0  # seconds for more than the factorised posterior under `a
 ROUNDS: Final = 6  # of joint propagation, as a rule
 SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
 SAMPLE_COST: Final = 1e-7  # seconds that a sample takes for every node and distinct game
-LARGE: Final = 300_000  # distinct games and nodes up to which `auto` looks for an order of elimination
+LARGE: Final = (
+    300_000  # distinct games and nodes up to which `auto` looks for an order of elimination
+)
 HUGE: Final = 4_000_000  # the same for `joint`: beyond it the search takes longer than samples
 
 Trace = tuple[tuple[float, float], ...]
@@ -84,7 +86,9 @@ def infer(
     choice = choose(inference, solver)
     evidence_only = options.get("evidence_only", False)
     on_sweep = options.get("on_sweep")
-    if choice.kind is PosteriorKind.FACTORISED or (choice.kind is PosteriorKind.JOINT_SDS and evidence_only):
+    if choice.kind is PosteriorKind.FACTORISED or (
+        choice.kind is PosteriorKind.JOINT_SDS and evidence_only
+    ):
         return fit_factorised(inference, solver, on_sweep, make_fit, rates)
     factorised_solver = solver
     if choice.kind is PosteriorKind.JOINT:
@@ -94,13 +98,17 @@ def infer(
     if choice.shape is None:
         return _fit_sampled(inference, status, trace, notes_of, make_fit)
     # moving margins as factorised propagation leaves them: a warm start shifts them as it does the sites
-    factorised_margins = {f"{INITIAL} {name}": value for name, value in inference.moving.state.items()}
+    factorised_margins = {
+        f"{INITIAL} {name}": value for name, value in inference.moving.state.items()
+    }
     if choice.kind is PosteriorKind.JOINT_SDS:
         joint = JointInference(inference, choice.shape)
         joint.believe()
     else:
         joint = JointInference(inference, choice.shape, _warm_start_sites(inference, start))
-        status, trace = _iterate_joint(joint, solver, on_sweep, status, trace, evidence_only=evidence_only)
+        status, trace = _iterate_joint(
+            joint, solver, on_sweep, status, trace, evidence_only=evidence_only
+        )
     return _fit_by_factor(joint, choice.kind, factorised_margins, status, trace, notes_of, make_fit)
 
 
@@ -157,9 +165,13 @@ def _iterate_sweeps(
     )
 
 
-def _factorised_fit(inference: SlicedInference, status: Status, trace: Trace, make_fit: MakeFit) -> Fit:
+def _factorised_fit(
+    inference: SlicedInference, status: Status, trace: Trace, make_fit: MakeFit
+) -> Fit:
     """The fit at the present sites. Raises SitesLost."""
-    with_links = inference if isinstance(inference, Inference) and inference.slice_state.links else None
+    with_links = (
+        inference if isinstance(inference, Inference) and inference.slice_state.links else None
+    )
     chains = inference.histories()
     newcomers = inference.newcomer_curve()
     draws = inference.draws()
@@ -245,7 +257,9 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
     sites = _stored_sites(inference, fit, JOINT_PREFIX, JOINT_SITE)
     joint = JointInference(inference, shape_of(inference), sites)
     joint.believe()
-    inference.moving.follow_strength(joint)  # which a fit does not store, as it follows from beliefs
+    inference.moving.follow_strength(
+        joint
+    )  # which a fit does not store, as it follows from beliefs
     return joint
 
 
@@ -302,7 +316,9 @@ def _definite(sites: Array) -> Mask:
     return definite
 
 
-def _stored_sites(inference: Inference, start: Fit | None, prefix: str, of_links: str) -> JointSites | None:
+def _stored_sites(
+    inference: Inference, start: Fit | None, prefix: str, of_links: str
+) -> JointSites | None:
     """Sites in the state of an earlier fit of the same games, None where it has none.
 
     `prefix` of their names: JOINT_PREFIX or FACTORISED_PREFIX; `of_links`: the name of those of links.
@@ -335,7 +351,9 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
     node_variables = inference.slice_state.parts.quantities[-1].end
     nodes = node_variables // len(inference.priors)
     positivity = sites.positivity
-    kinds = 3 if len(positivity) else 1  # of precisions: q11, q12, q22 with draw margins of players, else q
+    kinds = (
+        3 if len(positivity) else 1
+    )  # of precisions: q11, q12, q22 with draw margins of players, else q
     of_game = sites.link[:, :kinds].T
     is_turned = games.first > games.second
     of_turned_game = of_game[::-1]  # q22, q12, q11: x1 and x2 change places
@@ -344,7 +362,9 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
     # Within a group of nodes that are one, steps have no variance. The first node of a player begins a group also where
     # it is tied to newcomers' mean in `chains`.
     is_first_of_player = inference.chains.previous[:node_variables] < 0
-    begins_group = beginnings(chains.previous, chains.variance)[:node_variables] | is_first_of_player
+    begins_group = (
+        beginnings(chains.previous, chains.variance)[:node_variables] | is_first_of_player
+    )
     step_variance = np.where(begins_group, chains.variance[:node_variables], 0.0)
     return Links(
         first=pairs.first,

@@ -87,6 +87,8 @@ class Damping:
         size = np.trace(products)
         if not size:
             return 0.0
-        weights = np.linalg.solve(products + REGULAR * size * np.eye(len(moves)), np.ones(len(moves)))
+        weights = np.linalg.solve(
+            products + REGULAR * size * np.eye(len(moves)), np.ones(len(moves))
+        )
         before = np.cumsum(weights / weights.sum())[:-1]
         return largest(before @ moves[1:])

@@ -22,7 +22,9 @@ class LooseGroup(NamedTuple):
     opponents: Mask
 
 
-def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], Array]) -> tuple[str, ...]:
+def level_notes(
+    games: Games, timeline: Timeline, deviations: Callable[[Array], Array]
+) -> tuple[str, ...]:
     """Notes with the sd of the level of each group that few or no games link to the others.
 
     `deviations`: the sds (sums,) of sums of skills with weights (nodes, sums).
@@ -32,7 +34,9 @@ def level_notes(games: Games, timeline: Timeline, deviations: Callable[[Array], 
         return ()
     contrasts = np.array([_contrast(timeline, group) for group in groups]).T
     sds = deviations(contrasts)
-    sentences = [f"{group.description} (+-{sd:.0f} points)" for group, sd in zip(groups, sds, strict=True)]
+    sentences = [
+        f"{group.description} (+-{sd:.0f} points)" for group, sd in zip(groups, sds, strict=True)
+    ]
     return (f"common level uncertain: {'; '.join(sentences)}",)
 
 
@@ -76,6 +80,8 @@ def _loose_groups(games: Games) -> list[LooseGroup]:
         loose.append(LooseGroup(description, inside, opponents))
     for number, group in enumerate(groups.groups[1:], 1):
         if group.players >= LEAST_PLAYERS:
-            description = f"{group.players} players around {group.leading[0]}, linked to the rest by no game"
+            description = (
+                f"{group.players} players around {group.leading[0]}, linked to the rest by no game"
+            )
             loose.append(LooseGroup(description, groups.label == number, groups.label == 0))
     return sorted(loose, key=lambda group: -int(group.players.sum()))[:MOST_GROUPS]

@@ -54,8 +54,12 @@ class JointKernels(NamedTuple):
     evidence: Callable[..., tuple[float, float]]
 
 
-OF_SKILLS: Final = JointKernels(kernels.skill_cavities, kernels.skill_update, kernels.skill_evidence)
-OF_MARGINS: Final = JointKernels(kernels.margin_cavities, kernels.margin_update, kernels.margin_evidence)
+OF_SKILLS: Final = JointKernels(
+    kernels.skill_cavities, kernels.skill_update, kernels.skill_evidence
+)
+OF_MARGINS: Final = JointKernels(
+    kernels.margin_cavities, kernels.margin_update, kernels.margin_evidence
+)
 
 
 class SiteSums(NamedTuple):

@@ -113,7 +113,9 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
     sampled = _sampled_part(inference, system, waves, samples)
     variance = exact.variance + sampled.variance
     covariance = exact.covariance + sampled.covariance
-    sampled_share = (1.0 - exact.variance / variance)[:size]  # of each variance, until it is solved for
+    sampled_share = (1.0 - exact.variance / variance)[
+        :size
+    ]  # of each variance, until it is solved for
     vague = _vague_variables(sampled_share, samples)
     for variable, column in _solve(inference, system, _unit_vectors(vague, size)):
         variance[variable] = column[variable]
@@ -140,11 +142,15 @@ def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResp
     newcomers = inference.newcomers
     of_years = newcomers.conditional_variance if newcomers else np.empty(0)
     variance = np.append(of_chains.variance, of_years) + (waves.response**2).sum(axis=0)
-    of_waves = np.einsum("ki,ki->i", waves.response[:, : len(previous)], waves.response[:, previous])
+    of_waves = np.einsum(
+        "ki,ki->i", waves.response[:, : len(previous)], waves.response[:, previous]
+    )
     return Spread(variance, of_chains.covariance + of_waves, NOTHING_REPORTED)
 
 
-def _sampled_part(inference: Inference, system: JointSystem, waves: WaveResponses, samples: int) -> Spread:
+def _sampled_part(
+    inference: Inference, system: JointSystem, waves: WaveResponses, samples: int
+) -> Spread:
     """What conditional means add that the waves do not tell, by samples of the joint Gaussian.
 
     The waves are independent with variance 1, so given their values u the conditional means have the part u'R, R the
@@ -206,7 +212,9 @@ def _waves(inference: Inference, system: JointSystem) -> WaveResponses:
     if not inference.newcomers:
         return WaveResponses(np.empty((0, 0)), np.empty((0, size)))
     waves = inference.newcomers.waves(MOST_WAVES, size)
-    response = np.array([system.conditional_means(system.solve(b, WAVE_TOLERANCE)) for b in waves.of_skills])
+    response = np.array(
+        [system.conditional_means(system.solve(b, WAVE_TOLERANCE)) for b in waves.of_skills]
+    )
     covariance = response[:, size:] @ waves.weights.T
     variance, vectors = np.linalg.eigh(covariance)
     free = variance > LEAST_WAVE * variance[-1]
@@ -223,7 +231,9 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
     previous = inference.chains.previous
     newcomers = inference.newcomers
     variance = joint_chains(inference).variance[: len(previous)]
-    variance = np.where(np.isfinite(variance), variance, 0.0)  # performances have no prior: any value will do
+    variance = np.where(
+        np.isfinite(variance), variance, 0.0
+    )  # performances have no prior: any value will do
     link = inference.sites.link
     positivity = inference.sites.positivity
     own_margins = len(positivity) > 0
@@ -244,7 +254,9 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
             pull_sums(links.rows, links.sites.site, x, noise, b)
         if own_margins:
             margins = slice(len(positivity), None)  # behind as many skills
-            noise = np.sqrt(np.maximum(positivity[:, 0], 0.0)) * rng.standard_normal(len(positivity))
+            noise = np.sqrt(np.maximum(positivity[:, 0], 0.0)) * rng.standard_normal(
+                len(positivity)
+            )
             b[margins] += noise - positivity[:, 0] * x[margins]
         yield RightSide(x, b)
 

@@ -125,7 +125,9 @@ class JointInference:
         newcomers = inference.newcomers
         beliefs = [marginals(inference.slice_state)] + ([newcomers.beliefs] if newcomers else [])
         self.beliefs = np.concatenate(beliefs, axis=1)
-        self._covariance = np.zeros(len(self.chains.previous))  # with the variable before; 0 without
+        self._covariance = np.zeros(
+            len(self.chains.previous)
+        )  # with the variable before; 0 without
         self._reported = links.reported if links else NO_PAIRS
         self._reported_covariance = np.zeros(len(self._reported.first))
         self._log_integral = math.nan
@@ -138,7 +140,9 @@ class JointInference:
     @property
     def sites(self) -> JointSites:
         """Sites of pairs, of draw margins and of links."""
-        return JointSites(self.pairs.link, self._positivity, self.links.site if self.links else NO_SITES)
+        return JointSites(
+            self.pairs.link, self._positivity, self.links.site if self.links else NO_SITES
+        )
 
     @property
     def _own_margins(self) -> bool:
@@ -157,7 +161,9 @@ class JointInference:
     @property
     def _performances(self) -> int:
         """Number of variables without a prior."""
-        return self.inference.slice_state.links.performances if self.inference.slice_state.links else 0
+        return (
+            self.inference.slice_state.links.performances if self.inference.slice_state.links else 0
+        )
 
     @property
     def _nodes(self) -> int:
@@ -207,7 +213,9 @@ class JointInference:
             if remaining < solver.tol and not skipped:
                 break
             skipped = self._move_sites(damping.share)
-        return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
+        return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(
+            rows
+        )
 
     def _believe_within_bounds(self) -> None:
         """Compute the joint Gaussian, whose matrix must be positive definite.
@@ -314,7 +322,9 @@ class JointInference:
         if not self._own_margins:
             return PositivityEvidence(0.0, 0.0)
         mean, sd = self._margin_beliefs()
-        share: PositivityEvidence = ttt_d.positivity_evidence(self.rule.origin, mean, sd**2, self._positivity)
+        share: PositivityEvidence = ttt_d.positivity_evidence(
+            self.rule.origin, mean, sd**2, self._positivity
+        )
         return share
 
     def _margin_beliefs(self) -> Array:
@@ -348,7 +358,10 @@ class JointInference:
         of_links = None
         if inference.slice_state.links and self.links:
             of_links = links_gradient(
-                inference.slice_state.links, self.links.cavity, slopes, inference.slice_state.pairs.play
+                inference.slice_state.links,
+                self.links.cavity,
+                slopes,
+                inference.slice_state.pairs.play,
             )
             of_games = of_games.plus(of_links.games) if of_links.games else of_games
         of_games = of_games._replace(margin=of_games.margin + by_margin_origin)
@@ -377,7 +390,11 @@ class JointInference:
         has_previous = np.where(previous[steps] < 0, 0.0, 1.0)
         change = mean[steps] - has_previous * mean[previous[steps]] - step_mean[steps]
         covariance = self._covariance[steps]
-        square = sd[steps] ** 2 + has_previous * (sd[previous[steps]] ** 2 - 2.0 * covariance) + change**2
+        square = (
+            sd[steps] ** 2
+            + has_previous * (sd[previous[steps]] ** 2 - 2.0 * covariance)
+            + change**2
+        )
         by_mean = np.zeros(len(mean))
         by_variance = np.zeros(len(mean))
         by_mean[steps] = change / variance[steps]

@@ -266,7 +266,9 @@ def _overlapping(
         at_high = math.exp(-0.5 * high * high)
     outside_corner = 0.0
     if b < _NEGLIGIBLE:
-        outside_corner = at_high * math.exp(-0.5 * c * c) * beyond(half, spread, slope, rho, rho_bar)
+        outside_corner = (
+            at_high * math.exp(-0.5 * c * c) * beyond(half, spread, slope, rho, rho_bar)
+        )
     if half * (1.0 + spread) < 1.0:
         centre = 0.5 * half * (half - 2.0 * spread) if low < 0.0 else -0.5 * spread * spread
         mass = outside_corner + math.exp(centre) * _narrow(half, spread)

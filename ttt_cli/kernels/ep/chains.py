@@ -162,13 +162,17 @@ def chain_evidence(begin: int, end: int, messages: Messages) -> float:
 
 
 @kernel
-def chain_gradient(begin: int, end: int, messages: Messages, by_mean: Vector, by_variance: Vector) -> None:
+def chain_gradient(
+    begin: int, end: int, messages: Messages, by_mean: Vector, by_variance: Vector
+) -> None:
     """Fill the gradient of the log-evidence in `mean` and `variance` of the chains, at a fixed point (`gradient`)."""
     forward, _, marginal = messages
     for i in span(begin, end):
         share = forward[i, 0] / marginal[i, 0]
         precision = marginal[i, 0] - forward[i, 0]
-        by_mean[i] = (marginal[i, 1] - forward[i, 1]) * share - precision * forward[i, 1] / marginal[i, 0]
+        by_mean[i] = (marginal[i, 1] - forward[i, 1]) * share - precision * forward[
+            i, 1
+        ] / marginal[i, 0]
         by_variance[i] = 0.5 * (by_mean[i] * by_mean[i] - precision * share)
 
 
@@ -210,7 +214,13 @@ def largest_move(begin: int, end: int, marginal: Rows, beliefs: Rows) -> float:
 
 @kernel
 def moves_to_come(
-    begin: int, end: int, marginal: Rows, beliefs: Rows, moves: SmallRows, least: float, decay: float
+    begin: int,
+    end: int,
+    marginal: Rows,
+    beliefs: Rows,
+    moves: SmallRows,
+    least: float,
+    decay: float,
 ) -> tuple[float, float]:
     """The largest move of a mean or sd from `beliefs`, and the estimated remaining move of the slowest.
 
@@ -232,7 +242,9 @@ def moves_to_come(
 
 
 @kernel
-def summarise(segment: Index, chains: Chains, precision: Strided, weighted: Strided, maps: Rows) -> None:
+def summarise(
+    segment: Index, chains: Chains, precision: Strided, weighted: Strided, maps: Rows
+) -> None:
     """Fill `maps` (segments, 8), A, B, C, K, E, F, E' and F'.
 
     `segment` (variables,) is negative where no map is needed; `precision` and `weighted` are the sites. Priors at
@@ -279,7 +291,9 @@ def summarise(segment: Index, chains: Chains, precision: Strided, weighted: Stri
 
 
 @kernel
-def answer(segment: Index, first: Vector, last: Vector, arrived: Rows, z: Vector, residual: Vector) -> float:
+def answer(
+    segment: Index, first: Vector, last: Vector, arrived: Rows, z: Vector, residual: Vector
+) -> float:
     """Add to `z` what follows from what `arrived` (segments, 2) at the ends; returns the product of z and `residual`.
 
     `first` and `last` (variables,) are the columns of the inverse for the first and last variable of each segment.

@@ -104,7 +104,9 @@ def pass_through(play, part, back, repeats, chains, games, rule, messages, sites
             times = weight[g]
             change, _ = play(g, i, j, kind, times, rule, 1.0, marginal, message, link)
             if change > SETTLED:
-                change = _repeat(play, g, i, j, kind, times, rule, repeats, change, marginal, message, link)
+                change = _repeat(
+                    play, g, i, j, kind, times, rule, repeats, change, marginal, message, link
+                )
             if change < 0.0:
                 skipped += 1
     return skipped
@@ -214,7 +216,12 @@ def chain_residual(v, messages, means, diagonal, residual):
 
 @kernel
 def residual_of_chains(
-    part: Part, messages: Messages, positivity: Rows, means: Vector, diagonal: Vector, residual: Vector
+    part: Part,
+    messages: Messages,
+    positivity: Rows,
+    means: Vector,
+    diagonal: Vector,
+    residual: Vector,
 ) -> None:
     """Fill `means` with the marginal means s of a part, `residual` with b - A s, and `diagonal` with diag(A - T).
 

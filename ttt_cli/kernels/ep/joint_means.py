@@ -81,7 +81,9 @@ def solve(
 
 
 @kernel
-def finish(begin: int, end: int, beta: float, alpha: float, z: Vector, p: Vector, correction: Vector) -> None:
+def finish(
+    begin: int, end: int, beta: float, alpha: float, z: Vector, p: Vector, correction: Vector
+) -> None:
     """The last step of a solution: `correction` moves by `alpha` along z + `beta` p."""
     for i in span(begin, end):
         correction[i] += alpha * (z[i] + beta * p[i])

@@ -109,7 +109,16 @@ def _observe(g, rows, marginal, message):
             precision = coefficient * coefficient / variance
             weighted = coefficient * mean / variance
         # the cavities of the others do not depend on this message
-        _move(target, at(rows.variable[target]), rows.weight[g], 1.0, precision, weighted, marginal, message)
+        _move(
+            target,
+            at(rows.variable[target]),
+            rows.weight[g],
+            1.0,
+            precision,
+            weighted,
+            marginal,
+            message,
+        )
 
 
 @flat
@@ -143,7 +152,9 @@ def _play(g, rows, share, marginal, message, site):
         alone = left + (variance - part) * shrink  # as `left`, of this variable
         precision = coefficient * coefficient * shrink / alone
         weighted = (cavity_mean * coefficient * shrink + shift) * coefficient / alone
-        distance, precision_change = _move(e, v, times, share, precision, weighted, marginal, message)
+        distance, precision_change = _move(
+            e, v, times, share, precision, weighted, marginal, message
+        )
         change = max(change, distance)
         if e == rows.row[g]:
             first_change = precision_change
@@ -193,8 +204,12 @@ def sweep(
     variance = chains.variance
     for count in range(part.period_end - part.period):
         p = part.period_end - 1 - count if back else part.period + count
-        _update_range(chains.node_start[p], chains.node_start[p + 1], back, source, mean, variance, messages)
-        _update_range(extra.chained[p], extra.chained[p + 1], back, source, mean, variance, messages)
+        _update_range(
+            chains.node_start[p], chains.node_start[p + 1], back, source, mean, variance, messages
+        )
+        _update_range(
+            extra.chained[p], extra.chained[p + 1], back, source, mean, variance, messages
+        )
         for g in span(rows.start[p], rows.start[p + 1]):
             change, _ = _play(g, rows, 1.0, marginal, sites.message, sites.site)
             if change > SETTLED:
@@ -211,7 +226,9 @@ def _links_of(part, rows):
 
 
 @kernel
-def gather(part: Part, extra: ExtraStarts, rows: LinkRows, sites: LinkSites, marginal: Rows) -> None:
+def gather(
+    part: Part, extra: ExtraStarts, rows: LinkRows, sites: LinkSites, marginal: Rows
+) -> None:
     """Add the messages of a part's links to `marginal`, which is filled for extra variables."""
     for v in span(extra.chained[part.period], extra.chained[part.period_end]):
         marginal[v, 0] = 0.0
@@ -247,7 +264,9 @@ def evidence(
     predicted = 0.0
     for v in span(extra.performances[part.period], extra.performances[part.period_end]):
         precision = marginal[v, 0]
-        total += 0.5 * (marginal[v, 1] * marginal[v, 1] / precision + math.log(2.0 * math.pi / precision))
+        total += 0.5 * (
+            marginal[v, 1] * marginal[v, 1] / precision + math.log(2.0 * math.pi / precision)
+        )
     for g in _links_of(part, rows):
         mean, variance = _cavity_sum(g, rows, marginal, sites.message)
         if variance < 0.0:
@@ -260,7 +279,9 @@ def evidence(
             absorbed += log_integral(
                 marginal[v, 0] - precision, marginal[v, 1] - weighted, precision, weighted
             )
-        log_p = _log_probability(mean + rows.offset[g], variance + rows.noise[g], rows.low[g], rows.high[g])
+        log_p = _log_probability(
+            mean + rows.offset[g], variance + rows.noise[g], rows.low[g], rows.high[g]
+        )
         if rows.low[g] < rows.high[g]:
             predicted += rows.weight[g] * log_p
         total += rows.weight[g] * (log_p - absorbed)
@@ -274,7 +295,9 @@ def log_probabilities(rows: LinkRows, cavity: Rows, log_p: Vector) -> None:
         log_p[g] = math.nan
         if cavity[g, 1] >= 0.0:
             mean = cavity[g, 0] + rows.offset[g]
-            log_p[g] = _log_probability(mean, cavity[g, 1] + rows.noise[g], rows.low[g], rows.high[g])
+            log_p[g] = _log_probability(
+                mean, cavity[g, 1] + rows.noise[g], rows.low[g], rows.high[g]
+            )
 
 
 @kernel
@@ -315,7 +338,12 @@ def _sum_of(g, rows, x):
 
 @kernel
 def residual_of_chains(
-    part: Part, extra: ExtraStarts, messages: Messages, means: Vector, diagonal: Vector, residual: Vector
+    part: Part,
+    extra: ExtraStarts,
+    messages: Messages,
+    means: Vector,
+    diagonal: Vector,
+    residual: Vector,
 ) -> None:
     """As `games.residual_of_chains`, of extra variables."""
     for v in span(extra.chained[part.period], extra.chained[part.period_end]):
@@ -468,7 +496,9 @@ def joint_evidence(rows: LinkRows, cavity: Rows, site: Rows) -> tuple[float, flo
         noise = rows.noise[g]
         if rows.low[g] == rows.high[g]:
             seen = rows.low[g] - rows.offset[g]
-            total -= rows.weight[g] * (0.5 * seen * seen / noise + 0.5 * math.log(2.0 * math.pi * noise))
+            total -= rows.weight[g] * (
+                0.5 * seen * seen / noise + 0.5 * math.log(2.0 * math.pi * noise)
+            )
             continue
         variance = cavity[g, 1]
         if variance < 0.0:

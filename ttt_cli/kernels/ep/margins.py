@@ -41,11 +41,15 @@ def _margin_slope(t, advantage, bound, outcome):
     """(log P, d log P / d bound) of an outcome, also with unknown colours."""
     result = outcome % UNKNOWN
     log_1 = outcome_log_normaliser(t + advantage, bound, result)
-    slope_1 = by_bound(t + advantage, bound, result, outcome_moments(t + advantage, bound, result)[0])
+    slope_1 = by_bound(
+        t + advantage, bound, result, outcome_moments(t + advantage, bound, result)[0]
+    )
     if outcome < UNKNOWN:
         return log_1, slope_1
     log_2 = outcome_log_normaliser(t - advantage, bound, result)
-    slope_2 = by_bound(t - advantage, bound, result, outcome_moments(t - advantage, bound, result)[0])
+    slope_2 = by_bound(
+        t - advantage, bound, result, outcome_moments(t - advantage, bound, result)[0]
+    )
     share = first_share(log_1, log_2)
     return log_average(log_1, log_2), share * slope_1 + (1.0 - share) * slope_2
 
@@ -69,7 +73,9 @@ def _margin_information(t, advantage, bound, outcome, lapse, lapse_draws):
             by_win *= bound
             by_loss *= bound
             by_draw = by_win + by_loss
-            information = by_win * by_win / win + by_loss * by_loss / loss + by_draw * by_draw / draw
+            information = (
+                by_win * by_win / win + by_loss * by_loss / loss + by_draw * by_draw / draw
+            )
             if outcome == 1:
                 return by_draw / draw, information
             return (-by_win / win if outcome == 2 else -by_loss / loss), information
@@ -90,7 +96,13 @@ def _margin_information(t, advantage, bound, outcome, lapse, lapse_draws):
 
 @kernel
 def margin_information(
-    begin: int, end: int, games: Pairings, rule: Rule, cavity: Rows, score: Vector, information: Vector
+    begin: int,
+    end: int,
+    games: Pairings,
+    rule: Rule,
+    cavity: Rows,
+    score: Vector,
+    information: Vector,
 ) -> None:
     """Fill the scores and Fisher information of the logarithms of the draw margins of some games, (games,).
 

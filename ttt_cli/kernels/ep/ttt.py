@@ -61,7 +61,9 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     shift = v * scale
     shrink = w * scale * scale
     if shrink < 0.0:
-        if lapse_of(g, rule) == 0.0:  # two peaks of unknown colours: no Gaussian site stands for them
+        if (
+            lapse_of(g, rule) == 0.0
+        ):  # two peaks of unknown colours: no Gaussian site stands for them
             return -1.0, 0.0
         shrink = 0.0  # a surprise: the site has the right mean, and takes no precision away
     left_i = 1.0 - var_i * shrink
@@ -128,7 +130,9 @@ def log_probability(g, games, rule, difference, variance):
     mean = difference + handicap_of(g, rule.handicap)
     scale = 1.0 / math.sqrt(rule.noise + variance)
     outcome = games.code[g]
-    log_p = game_log_normaliser(mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
+    log_p = game_log_normaliser(
+        mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome
+    )
     lapse = lapse_of(g, rule)
     if lapse != 0.0:
         return log_with_lapse(log_p, lapse, base_rate(outcome, rule.lapse_draws))
@@ -144,13 +148,17 @@ def _evidence(g, games, rule, marginal, message):
 
 
 @kernel
-def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
+def evidence(
+    part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites
+) -> tuple[float, float]:
     """The sites' contribution to log Z in a part, and the log probabilities of its games, each without its site."""
     return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites.message)
 
 
 @kernel
-def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows) -> None:
+def cavities(
+    begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows
+) -> None:
     """Fill `cavity` (games, 2) with the cavities of some games, as `gradient` takes them."""
     for g in span(begin, end):
         cavity[g, 0], cavity[g, 1], _ = _cavity(g, games, marginal, sites.message)
@@ -171,7 +179,12 @@ def _slopes(g, sign, games, rule, cavity):
     t = (cavity[g, 0] + handicap_of(g, rule.handicap) + sign * rule.advantage) * scale
     v, w = outcome_moments(t, bound, outcome)
     log_p = outcome_log_normaliser(t, bound, outcome)
-    return log_p, 0.5 * (v * v - w) * scale * scale, by_bound(t, bound, outcome, v) * scale, v * scale
+    return (
+        log_p,
+        0.5 * (v * v - w) * scale * scale,
+        by_bound(t, bound, outcome, v) * scale,
+        v * scale,
+    )
 
 
 @kernel

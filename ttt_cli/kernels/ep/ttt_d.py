@@ -15,7 +15,13 @@ from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.ep.chains import log_integral, update_message
-from ttt_cli.kernels.ep.games import keep_positive, pass_through, sum_evidence, sum_gradient, sum_residual
+from ttt_cli.kernels.ep.games import (
+    keep_positive,
+    pass_through,
+    sum_evidence,
+    sum_gradient,
+    sum_residual,
+)
 from ttt_cli.kernels.ep.structures import (
     Chains,
     GamesSlopes,
@@ -66,8 +72,16 @@ def sides(outcome, x1, x2, covariance):
         v, w = win_moments(-x1 * scale_1)
         return -v * scale_1, 0.0, w * scale_1 * scale_1, 0.0, 0.0
     both = scale_1 * scale_2
-    _, g1, g2, h11, h12, h22 = quadrant_moments(x1 * scale_1, x2 * scale_2, c12 * both, math.sqrt(det) * both)
-    return g1 * scale_1, g2 * scale_2, -h11 * scale_1 * scale_1, -h12 * both, -h22 * scale_2 * scale_2
+    _, g1, g2, h11, h12, h22 = quadrant_moments(
+        x1 * scale_1, x2 * scale_2, c12 * both, math.sqrt(det) * both
+    )
+    return (
+        g1 * scale_1,
+        g2 * scale_2,
+        -h11 * scale_1 * scale_1,
+        -h12 * both,
+        -h22 * scale_2 * scale_2,
+    )
 
 
 @inner
@@ -147,7 +161,9 @@ def game_log_probability(outcome, x1, x2, advantage, covariance):
 
 
 @inner
-def _replace(g, column, variable, score, information, mean, variance, times, share, marginal, message):
+def _replace(
+    g, column, variable, score, information, mean, variance, times, share, marginal, message
+):
     """Move the site of a variable, of cavity N(mean, variance), this share of the way; how far it is, relatively."""
     left = 1.0 / (1.0 - variance * information)
     precision = information * left
@@ -202,8 +218,12 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     g1, g2, k11, k12, k22 = slopes
     information = k11 - 2.0 * k12 + k22
     last_precision = message[g, 0]
-    change = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message)
-    change += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)
+    change = _replace(
+        g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message
+    )
+    change += _replace(
+        g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message
+    )
     change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, share, marginal, message)
     change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, share, marginal, message)
     return (change if times > 1.0 else 0.0), (message[g, 0] - last_precision) / share
@@ -246,7 +266,9 @@ def _cavities(g, i, j, n, marginal, message, cavity):
         if not precision > 0.0:
             return False, 0.0
         weighted = marginal[variable, 1] - message[g, 2 * side + 1]
-        absorbed += log_integral(precision, weighted, message[g, 2 * side], message[g, 2 * side + 1])
+        absorbed += log_integral(
+            precision, weighted, message[g, 2 * side], message[g, 2 * side + 1]
+        )
         cavity[side, 0] = weighted / precision
         cavity[side, 1] = 1.0 / precision
     return True, absorbed
@@ -263,14 +285,18 @@ def _evidence(g, games, rule, marginal, sites):
         return False, 0.0, 0.0
     difference = cavity[0, 0] - cavity[1, 0] + handicap_of(g, rule.handicap)
     margin = rule.margin[g]
-    covariance = covariance_of_variables(rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1])
+    covariance = covariance_of_variables(
+        rule.noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1]
+    )
     x1 = difference + (cavity[2, 0] + margin)
     x2 = (cavity[3, 0] + margin) - difference
     return True, game_log_probability(games.code[g], x1, x2, rule.advantage, covariance), absorbed
 
 
 @kernel
-def evidence(part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
+def evidence(
+    part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites
+) -> tuple[float, float]:
     """The games' contribution to log Z in a part, and their log probabilities, each without its own site."""
     return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites)
 
@@ -296,7 +322,9 @@ def positivity_evidence(
 
 
 @kernel
-def move_positivity(origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows) -> int:
+def move_positivity(
+    origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows
+) -> int:
     """Move the sites that keep margins with `mean` and `variance` (nodes,) positive by `share` of the way.
 
     Returns the number of sites not moved, whose cavities are improper.
@@ -317,12 +345,16 @@ def move_positivity(origin: float, mean: Vector, variance: Vector, share: float,
 
 
 @kernel
-def cavities(begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows) -> None:
+def cavities(
+    begin: int, end: int, games: Pairings, marginal: Rows, sites: Sites, cavity: Rows
+) -> None:
     """Fill `cavity` (games, 5) with the cavities of some games, as `gradient` takes them."""
     n = at(len(sites.positivity))
     single = np.empty((4, 2))
     for g in span(begin, end):
-        proper, _ = _cavities(g, at(games.first[g]), at(games.second[g]), n, marginal, sites.message, single)
+        proper, _ = _cavities(
+            g, at(games.first[g]), at(games.second[g]), n, marginal, sites.message, single
+        )
         difference = single[0, 0] - single[1, 0]
         cavity[g, 0] = difference + single[2, 0]
         cavity[g, 1] = single[3, 0] - difference

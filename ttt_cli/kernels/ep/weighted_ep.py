@@ -37,7 +37,9 @@ def settle(
 
 
 @kernel
-def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vector, mean: Vector) -> float:
+def opponents(
+    counted: CountedGames, times: Vector, values: Vector, total: Vector, mean: Vector
+) -> float:
     """Fill `mean` with the weighted mean of the values that each player's opponents have, and `total` with the weights.
 
     Returns the mean of these over the players; who has less than the weight of one game counts as much less.
@@ -94,8 +96,12 @@ def _play(g, i, j, outcome, powers, times, rule, marginal, sites, links):
     links[g, 1] = (shift + shrink * difference) * inverse
     links[g, 2] = part_i
     links[g, 3] = part_j
-    _replace(i, times[0], shrink / left_i, (mean_i * shrink + shift) / left_i, marginal, sites[g, :2])
-    _replace(j, times[1], shrink / left_j, (mean_j * shrink - shift) / left_j, marginal, sites[g, 2:])
+    _replace(
+        i, times[0], shrink / left_i, (mean_i * shrink + shift) / left_i, marginal, sites[g, :2]
+    )
+    _replace(
+        j, times[1], shrink / left_j, (mean_j * shrink - shift) / left_j, marginal, sites[g, 2:]
+    )
     return True
 
 
@@ -119,7 +125,9 @@ def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) ->
         removed = min(times[g], 1.0)
         powers = removed * decay[k, 0], removed * decay[k, 1]
         used = times[g] * decay[k, 0], times[g] * decay[k, 1]
-        if not _play(g, ends[k, 0], ends[k, 1], code[g], powers, used, rule, marginal, sites, links):
+        if not _play(
+            g, ends[k, 0], ends[k, 1], code[g], powers, used, rule, marginal, sites, links
+        ):
             skipped += 1
     return skipped
 

@@ -22,9 +22,13 @@ KINDS: Final = {
     "skills": FigureKind(
         f"{_KINDS}.skills:draw_skills", "curves of players", frozenset({"names", "by", "with"})
     ),
-    "ages": FigureKind(f"{_KINDS}.ages:draw_ages", "curves of players by age", frozenset({"names"})),
+    "ages": FigureKind(
+        f"{_KINDS}.ages:draw_ages", "curves of players by age", frozenset({"names"})
+    ),
     "difference": FigureKind(
-        f"{_KINDS}.difference:draw_difference", "lead of one player over another", frozenset({"names"})
+        f"{_KINDS}.difference:draw_difference",
+        "lead of one player over another",
+        frozenset({"names"}),
     ),
     "leaders": FigureKind(f"{_KINDS}.leaders:draw_leaders", "number ones"),
     "games": FigureKind(f"{_KINDS}.games:draw_games", "per year"),

@@ -179,7 +179,9 @@ def _labels(curves: Curves, axes: Axes) -> tuple[Records, Records]:
     drawn = [point for points in curves.values() for point in _drawn(points, axes)]
     labels: Records = []
     strokes: Records = []
-    for player, label, moved in zip(curves, wanted, spread_labels(wanted, HEIGHT, drawn), strict=True):
+    for player, label, moved in zip(
+        curves, wanted, spread_labels(wanted, HEIGHT, drawn), strict=True
+    ):
         record = {"player": player, "text": label.text}
         labels.append(record | axes.point(moved.x, moved.y))
         if abs(moved.y - label.y) > _MOVED:
@@ -221,14 +223,18 @@ def _pieces(curves: Curves) -> dict[str, Records]:
     datasets: dict[str, Records] = {"idle": [], "active": [], "bars": []}
     for player, points in curves.items():
         pieces: list[tuple[str, list[CurvePoint]]] = []
-        for active, steps in groupby(pairwise(points), lambda step: step[0].games > 0 and step[1].games > 0):
+        for active, steps in groupby(
+            pairwise(points), lambda step: step[0].games > 0 and step[1].games > 0
+        ):
             (start, end), *later_steps = steps
             piece = [start, end, *(later_end for _, later_end in later_steps)]
             pieces.append(("active" if active else "idle", piece))
         if not pieces:
             pieces = [("bars", [*points])]
         for index, (dataset, piece) in enumerate(pieces):
-            datasets[dataset] += [_piece_record(f"{player} {index}", player, point) for point in piece]
+            datasets[dataset] += [
+                _piece_record(f"{player} {index}", player, point) for point in piece
+            ]
     return datasets
 
 

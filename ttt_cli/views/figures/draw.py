@@ -14,10 +14,14 @@ from typing import Any, Final, Literal
 
 from ttt_cli.support.errors import SetupError
 
-Drawing = Literal["png", "svg", "pdf", "library"]  # the last is the JavaScript that shows figures in a page
+Drawing = Literal[
+    "png", "svg", "pdf", "library"
+]  # the last is the JavaScript that shows figures in a page
 _PIXELS: Final = 2.0  # of a PNG, per pixel of the figure
 _LIBRARY: Final = "window.vegaEmbed = vegaEmbed"
-_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.views.figures.draw import serve; serve()"
+_START: Final = (
+    "import sys; sys.path[:] = {}; from ttt_cli.views.figures.draw import serve; serve()"
+)
 
 
 def draw(figure: Mapping[str, Any], drawing: Drawing) -> bytes:

@@ -26,9 +26,13 @@ def histories(run: Run, players: Sequence[str]) -> Curves:
         margin = "draw_margin" if "draw_margin" in columns else "NULL"
         query = _SKILLS.format(margin=margin, drawn=drawn_when_idle(run))
         points: dict[str, list[CurvePoint]] = {}
-        for player, period, number, mean, sd, games, draw_margin in run.select(query, [list(players)])[1]:
+        for player, period, number, mean, sd, games, draw_margin in run.select(
+            query, [list(players)]
+        )[1]:
             year = year_of(number, run.meta.period)
-            points.setdefault(player, []).append(CurvePoint(period, year, mean, sd, games, draw_margin))
+            points.setdefault(player, []).append(
+                CurvePoint(period, year, mean, sd, games, draw_margin)
+            )
     return {player: points[player] for player in players if player in points}
 
 

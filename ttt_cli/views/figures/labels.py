@@ -39,7 +39,9 @@ class Label(NamedTuple):
     def covers(self, points: Sequence[Point]) -> bool:
         """Whether one of some points is under the text."""
         right = self.x + text_width(self.text)
-        return any(self.x <= point.x <= right and abs(self.y - point.y) < LINE / 2 for point in points)
+        return any(
+            self.x <= point.x <= right and abs(self.y - point.y) < LINE / 2 for point in points
+        )
 
 
 def text_width(text: str) -> float:
@@ -56,10 +58,15 @@ def surnames(players: Sequence[str]) -> list[str]:
     """The surname of each player, and the whole name of those who share theirs."""
     short = [player.partition(",")[0] for player in players]
     uses = Counter(short)
-    return [shorten(name if uses[name] == 1 else player) for player, name in zip(players, short, strict=True)]
+    return [
+        shorten(name if uses[name] == 1 else player)
+        for player, name in zip(players, short, strict=True)
+    ]
 
 
-def spread_labels(labels: Sequence[Label], height: float, points: Sequence[Point] = ()) -> list[Label]:
+def spread_labels(
+    labels: Sequence[Label], height: float, points: Sequence[Point] = ()
+) -> list[Label]:
     """Move each label to the nearest free height between 0 and `height`, the highest labels first.
 
     Labels avoid each other and, if they need not be moved far for that, the `points` of curves. A label without free
@@ -77,8 +84,12 @@ def _moved(label: Label, placed: Sequence[Label], height: float, points: Sequenc
     highest = height - LINE / 2
     neighbours = [neighbour.y + step for neighbour in placed for step in (-LINE, LINE)]
     heights = [y for y in (label.y, lowest, highest, *neighbours) if lowest <= y <= highest]
-    points_in_width = [point for point in points if label.x <= point.x <= label.x + text_width(label.text)]
-    steps = [label.y + step * _STEP for step in range(-_STEPS, _STEPS + 1)] if points_in_width else []
+    points_in_width = [
+        point for point in points if label.x <= point.x <= label.x + text_width(label.text)
+    ]
+    steps = (
+        [label.y + step * _STEP for step in range(-_STEPS, _STEPS + 1)] if points_in_width else []
+    )
     for y in sorted(steps, key=lambda y: abs(y - label.y)):
         moved = label._replace(y=y)
         if lowest <= y <= highest and not moved.covers(points_in_width) and not moved.meets(placed):
@@ -109,5 +120,6 @@ def upright(
 def last_year(ends: Sequence[tuple[float, str]], first: float, width: float) -> float:
     """The last year of an axis of `width` pixels such that the name at the right of each (year, name) fits."""
     return max(
-        first + (year - first) * width / max(width - GAP - text_width(text), width / 4) for year, text in ends
+        first + (year - first) * width / max(width - GAP - text_width(text), width / 4)
+        for year, text in ends
     )

@@ -22,9 +22,24 @@ PALE: Final = "#777777"
 # Okabe and Ito's colours, distinct for the colour-blind; their yellow is too pale for lines on white.
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 # More colours, where these are not enough: Tol's muted ones, then all of them darker and paler.
-MORE_COLOURS: Final = ("#882255", "#44AA99", "#999933", "#332288", "#AA4466", "#117733", "#8C564B", "#7F7FBF")
+MORE_COLOURS: Final = (
+    "#882255",
+    "#44AA99",
+    "#999933",
+    "#332288",
+    "#AA4466",
+    "#117733",
+    "#8C564B",
+    "#7F7FBF",
+)
 _SHADES: Final = (("#000000", 0.4), ("#FFFFFF", 0.4))  # mixed into a colour, and the share of it
-UPRIGHT: Final[Spec] = {"angle": 270, "align": "left", "baseline": "middle", "fontSize": 12, "color": INK}
+UPRIGHT: Final[Spec] = {
+    "angle": 270,
+    "align": "left",
+    "baseline": "middle",
+    "fontSize": 12,
+    "color": INK,
+}
 LEGEND: Final = {"title": None, "orient": "top", "labelFontSize": 12, "offset": 0}
 MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
 
@@ -32,13 +47,20 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # years between tick
 _LINE: Final = 145  # characters of a subtitle, in the width of a figure
 _ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # not in XML
+_NO_TEXT: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+)  # not in XML
 
 
 def colours_of(count: int) -> list[str]:
     """Colours of so many players, no colour twice up to 44."""
     base = [*COLOURS, *MORE_COLOURS]
-    shades = [mixed(colour, shade, share) for shade, share in _SHADES for colour in base if colour != shade]
+    shades = [
+        mixed(colour, shade, share)
+        for shade, share in _SHADES
+        for colour in base
+        if colour != shade
+    ]
     colours = [*dict.fromkeys([*base, *shades])]
     return [colours[index % len(colours)] for index in range(count)]
 
@@ -81,7 +103,9 @@ def whole_years(first: float, last: float) -> list[int]:
     low = math.ceil(first)
     high = max(math.floor(last), low)
     step = next(
-        step for step in itertools.chain(_STEPS, itertools.count(2000, 1000)) if high - low < 12 * step
+        step
+        for step in itertools.chain(_STEPS, itertools.count(2000, 1000))
+        if high - low < 12 * step
     )
     return [*range(-(-low // step) * step, high + 1, step)]
 
@@ -97,7 +121,9 @@ def finish(
     """A complete figure of the layers that have records; lines of the subtitle are broken where they are too long."""
     subtitles = [subtitle] if isinstance(subtitle, str) else subtitle
     shown = [text.replace("+-", "±") for text in subtitles]
-    wrapped = [line for text in shown for line in textwrap.wrap(text, _LINE, break_long_words=False)]
+    wrapped = [
+        line for text in shown for line in textwrap.wrap(text, _LINE, break_long_words=False)
+    ]
     lines = wrapped[0] if len(wrapped) == 1 else wrapped
     drawn = {name: [*records] for name, records in datasets.items() if records}
     return {

@@ -25,7 +25,13 @@ def draw_tournament(rows: Rows) -> Figure:
         for place in range(1, sum(column.startswith("place_") for column in rows.columns) + 1):
             probability = row[f"place_{place}"]
             records.append(
-                {"player": player, "place": place, "from": below, "to": below + probability, "p": probability}
+                {
+                    "player": player,
+                    "place": place,
+                    "from": below,
+                    "to": below + probability,
+                    "p": probability,
+                }
             )
             below += probability
     encoding = {
@@ -38,4 +44,6 @@ def draw_tournament(rows: Rows) -> Figure:
     bars = vega.layer("places", "bar", encoding, stroke="white", strokeWidth=0.5)
     title, *subtitle = rows.title
     height = _LINE * len(order)
-    return Figure(vega.finish([bars], {"places": records}, title, subtitle, height=height), "tournament")
+    return Figure(
+        vega.finish([bars], {"places": records}, title, subtitle, height=height), "tournament"
+    )

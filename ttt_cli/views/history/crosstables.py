@@ -13,7 +13,9 @@ from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.history.sorting import distinct
 
 ALL_PLAY_ALL: Final = 0.7  # of all pairs have met where everybody was to meet everybody
-_FEWEST_ROUNDS: Final = 3  # games of everybody in a complete event where not everybody met everybody
+_FEWEST_ROUNDS: Final = (
+    3  # games of everybody in a complete event where not everybody met everybody
+)
 
 
 class Round(NamedTuple):
@@ -74,7 +76,9 @@ def make_crosstable(played: PlayedGames, players: Ids, games: Places) -> Crossta
     return Crosstable(players.tolist(), results)
 
 
-def find_completeness(played: PlayedGames, of_game: Places, games: Array, starts: Places) -> Completeness:
+def find_completeness(
+    played: PlayedGames, of_game: Places, games: Array, starts: Places
+) -> Completeness:
     """How many games of each event are known.
 
     `of_game`, shape (games,): events of games, -1 for none. `games`, shape (entries,): games of the players of each
@@ -131,5 +135,7 @@ def _most_frequent(event: Places, games: Array, n_events: int) -> Array:
     count = np.diff([*firsts, len(rows)])
     order = np.lexsort((games[firsts], count, event[firsts]))
     usual = np.zeros(n_events)
-    usual[event[firsts][order]] = games[firsts][order]  # the last of each event is the most frequent
+    usual[event[firsts][order]] = games[firsts][
+        order
+    ]  # the last of each event is the most frequent
     return usual

@@ -66,7 +66,9 @@ def _moving_events(played: PlayedGames, games: Places, event_codes: Places) -> P
     n_players = int(max(played.white.max(initial=0), played.black.max(initial=0))) + 1
     event_player_pairs = np.tile(event_of_game, 2) * np.int64(n_players)
     event_player_pairs += np.concatenate([played.white[games], played.black[games]])
-    entries, entry, entry_games = np.unique(event_player_pairs, return_inverse=True, return_counts=True)
+    entries, entry, entry_games = np.unique(
+        event_player_pairs, return_inverse=True, return_counts=True
+    )
     visits = np.unique(entry * np.int64(n_texts) + np.tile(played.site[games], 2))
     sites = np.bincount(visits // n_texts, minlength=len(entries))
     has_several_games = entry_games > 1

@@ -49,7 +49,9 @@ def summarise_events(events: Events, played: PlayedGames, indices: Places) -> li
     first_dates = played.dates_of(np.array(first_games, np.int64))
     last_dates = played.dates_of(np.array(last_games, np.int64))
     summaries = []
-    for index, first, last, game in zip(indices.tolist(), first_dates, last_dates, first_games, strict=True):
+    for index, first, last, game in zip(
+        indices.tolist(), first_dates, last_dates, first_games, strict=True
+    ):
         entries = events.entries.of(index)
         summaries.append(
             EventSummary(

@@ -82,7 +82,9 @@ class EventEntries:
         totals = self.totals
         sides = totals.sides
         played = sides.played
-        skill_sums = sides.sums_by_group(totals.group, played.nodes["mean"][sides.node], len(totals.keys))
+        skill_sums = sides.sums_by_group(
+            totals.group, played.nodes["mean"][sides.node], len(totals.keys)
+        )
         skills: Array = (skill_sums / totals.games)[self.total_of_entry]
         return skills * played.run.scale.slope + played.run.scale.shift
 
@@ -94,7 +96,9 @@ class EventEntries:
 
     def _totals_of(self, entries: Places) -> Totals:
         """Sums over the sides of some entries, in the order of these: total k is that of `entries[k]`."""
-        position_of_total = np.full(len(self.player), -1)  # in `entries`, -1 for totals of other entries
+        position_of_total = np.full(
+            len(self.player), -1
+        )  # in `entries`, -1 for totals of other entries
         position_of_total[self.total_of_entry[entries]] = np.arange(len(entries))
         position_of_side = position_of_total[self.totals.group]
         sides = np.flatnonzero(position_of_side >= 0)

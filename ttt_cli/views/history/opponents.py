@@ -60,6 +60,11 @@ def all_opponents(played: PlayedGames) -> AllOpponents:
     totals = sides.totals(sides.player * np.int64(n_players) + sides.opponent)
     starts = np.searchsorted(totals.keys, np.arange(n_players + 1) * np.int64(n_players))
     pairs = OpponentTotals(
-        totals.keys % n_players, totals.games, totals.won, totals.drawn, totals.lost, totals.expected
+        totals.keys % n_players,
+        totals.games,
+        totals.won,
+        totals.drawn,
+        totals.lost,
+        totals.expected,
     )
     return AllOpponents(pairs, starts)

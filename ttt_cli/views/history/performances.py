@@ -95,7 +95,9 @@ def find_performances(totals: Totals) -> Performances:
     teams = totals.sides.played.teams
     if teams is None:
         return performances
-    is_shared = np.bincount(totals.group, teams.is_of_sides[totals.sides.game], len(totals.keys)) > 0
+    is_shared = (
+        np.bincount(totals.group, teams.is_of_sides[totals.sides.game], len(totals.keys)) > 0
+    )
     return Performances(
         np.where(is_shared, np.nan, performances.mean), np.where(is_shared, np.nan, performances.sd)
     )
@@ -107,7 +109,9 @@ def _performances(totals: Totals) -> Performances:
     slope = run.scale.slope
     shift = run.scale.shift
     if not _has_prior(run):
-        return Performances(_matching_skill(run, totals) * slope + shift, np.full(len(totals.keys), np.nan))
+        return Performances(
+            _matching_skill(run, totals) * slope + shift, np.full(len(totals.keys), np.nan)
+        )
     mean, sd = _posterior(run, totals)
     return Performances(mean * slope + shift, sd * slope)
 
@@ -134,7 +138,9 @@ def _by_points(totals: Totals) -> Array:
     sides = totals.sides
     played = sides.played
     mean = (
-        sides.sums_by_group(totals.group, played.nodes["mean"][sides.opponent_node], len(totals.keys))
+        sides.sums_by_group(
+            totals.group, played.nodes["mean"][sides.opponent_node], len(totals.keys)
+        )
         / totals.games
     )
     share = (totals.points + 0.5) / (totals.games + 1.0)
@@ -145,7 +151,9 @@ def _rough(totals: Totals, prior_mean: Array) -> Array:
     """A skill of each group between the prior mean and what the share of points suggests, model points."""
     prior_sd = float(totals.sides.played.run.meta.params["prior_sd"])
     prior_games = (_SD_OF_A_GAME * _run_unit(totals) / prior_sd) ** 2
-    return (_by_points(totals) * totals.games + prior_mean * prior_games) / (totals.games + prior_games)
+    return (_by_points(totals) * totals.games + prior_mean * prior_games) / (
+        totals.games + prior_games
+    )
 
 
 def _run_unit(totals: Totals) -> float:
@@ -238,7 +246,9 @@ def _matching_skill(run: Run, totals: Totals) -> Array:
         middle = (low + high) / 2.0
         chance = opponents.chance(middle[totals.group])
         won = np.where(opponents.is_white, chance[:, 2], chance[:, 0])
-        expected = sides.sums_by_group(totals.group, won + chance[:, 1] / 2.0, n_groups) / totals.games
+        expected = (
+            sides.sums_by_group(totals.group, won + chance[:, 1] / 2.0, n_groups) / totals.games
+        )
         below = expected < score
         low = np.where(below, middle, low)
         high = np.where(below, high, middle)

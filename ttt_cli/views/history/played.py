@@ -251,7 +251,9 @@ class PlayedGames:
         days, index = np.unique(self.days[games], return_inverse=True)
         full_dates = np.datetime_as_string(days.astype("datetime64[D]")).tolist()
         lengths = _DATE_LENGTHS[self.precision[games]].tolist()
-        return [full_dates[day][:length] for day, length in zip(index.tolist(), lengths, strict=True)]
+        return [
+            full_dates[day][:length] for day, length in zip(index.tolist(), lengths, strict=True)
+        ]
 
     @cached_property
     def chance(self) -> Array:
@@ -446,7 +448,9 @@ def _nodes_of_games(
     n_periods = np.int64(period_of_node.max(initial=0) - first + 1)
     keys = player_of_node * n_periods + (period_of_node - first)
     period = games["period_number"].astype(np.int64) - first
-    keys_of_sides = np.stack([games["white"], games["black"]], axis=1) * n_periods + period[:, np.newaxis]
+    keys_of_sides = (
+        np.stack([games["white"], games["black"]], axis=1) * n_periods + period[:, np.newaxis]
+    )
     # by player, then in the order of games: games of a player in a period follow one another, which makes this fast
     played_keys, positions = distinct(keys_of_sides.ravel()[by_player.order])
     node = np.empty(len(by_player.order), np.int64)
@@ -454,7 +458,9 @@ def _nodes_of_games(
     return NodesOfGames(node[::2], node[1::2])
 
 
-def _team_sides(run: Run, games: dict[str, Any], nodes: Strengths, first_of_categories: int) -> TeamSides:
+def _team_sides(
+    run: Run, games: dict[str, Any], nodes: Strengths, first_of_categories: int
+) -> TeamSides:
     """The sides of teams and in orders of finish; rows of `nodes` from `first_of_categories` on are in categories.
 
     A side is a player in a game of two with the same chances (`inference/sides.sides_as_players`); what else is added
@@ -514,7 +520,9 @@ def _event_texts(run: Run, n_games: int) -> EventTexts:
 
 def played_games(run: Run) -> PlayedGames:
     """The games of a run."""
-    games: dict[str, Any] = run.arrays(_GAMES)  # in the end the columns that are fields of `PlayedGames`
+    games: dict[str, Any] = run.arrays(
+        _GAMES
+    )  # in the end the columns that are fields of `PlayedGames`
     n_games = len(games["outcome"])
     strengths = [column for chain in run.chains for column in chain_columns(chain)]
     nodes = run.arrays(_NODES.format(columns=", ".join(["period_number", *strengths])))
@@ -526,7 +534,9 @@ def played_games(run: Run) -> PlayedGames:
         games, by_player, player_of_node, nodes["period_number"]
     )
     periods = run.arrays(_PERIODS)
-    games["year"] = periods["year"][np.searchsorted(periods["period_number"], games.pop("period_number"))]
+    games["year"] = periods["year"][
+        np.searchsorted(periods["period_number"], games.pop("period_number"))
+    ]
     games["neutral"] = np.zeros(n_games, np.bool_)
     games["neutral"][run.arrays(_NEUTRAL_GAMES)["row"]] = True
     games["covariate_points"] = np.zeros(n_games)

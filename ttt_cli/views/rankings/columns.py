@@ -41,12 +41,21 @@ PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
     Column("player", "", "name", each(lambda peak: peak.player)),
     Column("period", "", "period of the peak", each(lambda peak: peak.period)),
     Column("lower", POINTS, "mean - 2 sd", each(lambda peak: peak.lower), decimals=1, by="lower"),
-    Column("dominance", POINTS, _LEAD, each(lambda peak: peak.dominance), decimals=1, by="dominance"),
     Column(
-        "sd_dominance", POINTS, _LEAD_SD, each(lambda peak: peak.sd_dominance), decimals=1, by="dominance"
+        "dominance", POINTS, _LEAD, each(lambda peak: peak.dominance), decimals=1, by="dominance"
+    ),
+    Column(
+        "sd_dominance",
+        POINTS,
+        _LEAD_SD,
+        each(lambda peak: peak.sd_dominance),
+        decimals=1,
+        by="dominance",
     ),
     Column("mean", POINTS, "skill in that period", each(lambda peak: peak.mean), decimals=1),
-    Column("sd", POINTS, "uncertainty of the skill, one sd", each(lambda peak: peak.sd), decimals=1),
+    Column(
+        "sd", POINTS, "uncertainty of the skill, one sd", each(lambda peak: peak.sd), decimals=1
+    ),
     Column("games", "games", "games in all", each(lambda peak: peak.games)),
     Column("period_games", "games", "games in that period", each(lambda peak: peak.period_games)),
 )

@@ -95,7 +95,8 @@ class LeadsWithoutSds(NamedTuple):
     def with_sds(self, sds: LeadSds) -> Leads:
         """These leads with their sds."""
         in_periods = [
-            in_period._replace(sd=sd) for in_period, sd in zip(self.in_periods, sds.sds, strict=True)
+            in_period._replace(sd=sd)
+            for in_period, sd in zip(self.in_periods, sds.sds, strict=True)
         ]
         return Leads(in_periods, sds.method)
 
@@ -135,7 +136,9 @@ def _has_sds(lead: Lead | None) -> TypeGuard[Lead]:
     return lead is not None and None not in lead.sds
 
 
-def lead_sds_from(leads: Sequence[Lead | None], covariances: Sequence[Array] | None = None) -> LeadSds:
+def lead_sds_from(
+    leads: Sequence[Lead | None], covariances: Sequence[Array] | None = None
+) -> LeadSds:
     """The sds of leads from covariance matrices of their skills (None: independent)."""
     sds: list[float | None] = []
     for index, lead in enumerate(leads):
@@ -176,7 +179,9 @@ def leads_of(run: Run, limits: Eligible, players: Sequence[str], idle: str = "tr
         return leads.with_sds(lead_sds(run, leads.leads))
 
 
-def _find_leads(run: Run, limits: Eligible, query: str, values: list[Any], **parts: str) -> LeadsWithoutSds:
+def _find_leads(
+    run: Run, limits: Eligible, query: str, values: list[Any], **parts: str
+) -> LeadsWithoutSds:
     query = query.format(rows=limits.skills(run), others=OTHERS, fewest=LEAST_OTHERS, **parts)
     in_periods = []
     leads = []

@@ -15,9 +15,13 @@ ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
 MIN_OPPONENTS: Final = 3
 SD_SHARE: Final = 0.45  # of a newcomer's sd: the games then explain four fifths of the variance
-ENOUGH: Final = 10  # players who meet the default limits; in a run with fewer these limits are ignored
+ENOUGH: Final = (
+    10  # players who meet the default limits; in a run with fewer these limits are ignored
+)
 FEWEST: Final = 3  # eligible players of a period that has a number one, by default
-WIDER: Final = "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
+WIDER: Final = (
+    "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
+)
 
 _COUNT_WITHIN: Final = (
     "SELECT count(*) FROM players WHERE games >= ? AND opponents >= ? AND coalesce(peak_sd, 0) <= ?"
@@ -78,17 +82,21 @@ class Eligible:
 
     def since(self, period_number: str) -> str:
         """The SQL condition that a player has played enough games up to a period."""
-        return f"{period_number} >= {_SINCE.format(min_games=self.min_games)}" if self.min_games else "true"
+        return (
+            f"{period_number} >= {_SINCE.format(min_games=self.min_games)}"
+            if self.min_games
+            else "true"
+        )
 
     def rules(self) -> str:
         """The SQL condition on a row of skills, activity aside."""
         opponents = "true"
         if self.min_opponents:
-            opponents = f"player IN (SELECT player FROM players WHERE opponents >= {self.min_opponents})"
+            opponents = (
+                f"player IN (SELECT player FROM players WHERE opponents >= {self.min_opponents})"
+            )
         certain = "true" if self.max_sd is None else f"coalesce(sd, 0) <= {self.max_sd}"
-        return (
-            f"{opponents} AND {self.since('period_number')} AND {certain} AND {self.chosen('period_number')}"
-        )
+        return f"{opponents} AND {self.since('period_number')} AND {certain} AND {self.chosen('period_number')}"
 
     def chosen(self, period_number: str) -> str:
         """The SQL condition that `player` is among those asked for in a period."""
@@ -96,7 +104,9 @@ class Eligible:
 
     def skills(self, run: Run, first: int | str = "NULL", last: int | str = "NULL") -> str:
         """A SQL query for the rows of skills that are eligible in periods of a range, by default in all."""
-        return f"SELECT * FROM skills_within({first}, {last}, {self.idle(run)}) WHERE {self.rules()}"
+        return (
+            f"SELECT * FROM skills_within({first}, {last}, {self.idle(run)}) WHERE {self.rules()}"
+        )
 
     def left_out(self, run: Run) -> str:
         """How many players are eligible in no period, and why (`left_out_text`)."""
@@ -109,7 +119,11 @@ class Eligible:
         """The SQL expression of the reason why somebody is left out; NULL for the eligible."""
         max_sd = "'infinity'::DOUBLE" if self.max_sd is None else self.max_sd / slope
         return _REASON.format(
-            games=games, sd=sd, max_sd=max_sd, min_games=self.min_games, min_opponents=self.min_opponents
+            games=games,
+            sd=sd,
+            max_sd=max_sd,
+            min_games=self.min_games,
+            min_opponents=self.min_opponents,
         )
 
     def idle(self, run: Run) -> int | str:
@@ -161,7 +175,12 @@ def _default_limits(run: Run) -> dict[str, Any]:
     max_sd_in_points = math.inf if max_sd is None else max_sd / run.scale.slope
     ((count,),) = run.select(_COUNT_WITHIN, [MIN_GAMES, MIN_OPPONENTS, max_sd_in_points])[1]
     if count >= ENOUGH:
-        limits |= {"min_games": MIN_GAMES, "max_sd": max_sd, "min_opponents": MIN_OPPONENTS, "fewest": FEWEST}
+        limits |= {
+            "min_games": MIN_GAMES,
+            "max_sd": max_sd,
+            "min_opponents": MIN_OPPONENTS,
+            "fewest": FEWEST,
+        }
     return limits
 
 

@@ -46,7 +46,9 @@ class _IndependentPlayers(NamedTuple):
     expected: Array
     squares: Array
 
-    def draw_above(self, skill: Array, rng: np.random.Generator, *, without: Array | float = 0.0) -> Places:
+    def draw_above(
+        self, skill: Array, rng: np.random.Generator, *, without: Array | float = 0.0
+    ) -> Places:
         """Samples of the number of players above skills, shape (samples,).
 
         The number is a sum of independent 0s and 1s; drawn is a binomial number with its mean and variance. `without`:
@@ -104,7 +106,9 @@ def rank_intervals(
     )
 
 
-def _independent_players(means: Array, sds: Array, lowest: float, highest: float) -> _IndependentPlayers:
+def _independent_players(
+    means: Array, sds: Array, lowest: float, highest: float
+) -> _IndependentPlayers:
     """How many of some players are above the skills between two."""
     skill = np.linspace(lowest, highest, _STEPS)
     expected = np.zeros(_STEPS)

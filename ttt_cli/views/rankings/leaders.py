@@ -32,7 +32,9 @@ SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(m
        arg_min(coalesce(sd, 0.0), (-mean, player))
 FROM ({rows}) WHERE {where} GROUP BY period_number HAVING count(*) >= {fewest} ORDER BY period_number
 """
-_AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times as many rows as games
+_AT_ONCE: Final = (
+    1000  # periods: by days all together would be a hundred times as many rows as games
+)
 
 
 class Leaders(NamedTuple):
@@ -115,7 +117,9 @@ def _period_leaders(run: Run, limits: Eligible) -> list[_PeriodLeader]:
     for start in range(0, len(period_numbers), _AT_ONCE):
         part = period_numbers[start : start + _AT_ONCE]
         rows = limits.skills(run, part[0], part[-1])
-        columns = run.arrays(_PLAYERS_OF_PERIODS.format(rows=rows, named=NAMED, fewest=limits.fewest))
+        columns = run.arrays(
+            _PLAYERS_OF_PERIODS.format(rows=rows, named=NAMED, fewest=limits.fewest)
+        )
         for number, period, games, players, means, sds in zip(*columns.values(), strict=True):
             period_number = int(number)
             has_sds = bool(sds.min() >= 0.0)

@@ -55,7 +55,9 @@ def find_peaks(
     return [Peak(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
 
 
-def peaks(run: Run, limits: Eligible, number: int | None, by: str = "mean", least_games: float = 0.0) -> Rows:
+def peaks(
+    run: Run, limits: Eligible, number: int | None, by: str = "mean", least_games: float = 0.0
+) -> Rows:
     """The table of `find_peaks`, with `PEAK_COLUMNS`."""
     heading = "The highest peaks by mean - 2 sd" if by == "lower" else "The highest peaks"
     if least_games:

@@ -61,7 +61,9 @@ class Field:
         measure = self.means
         if by == "lower":
             measure = [lower_bound(mean, sd) for mean, sd in zip(self.means, self.sds, strict=True)]
-        return sorted(range(len(self.players)), key=lambda index: (-measure[index], self.players[index]))
+        return sorted(
+            range(len(self.players)), key=lambda index: (-measure[index], self.players[index])
+        )
 
 
 def find_field(run: Run, at: str | int | None, limits: Eligible) -> Field:
@@ -125,16 +127,19 @@ def ranking(
             players = [player._replace(rank_low=low, rank_high=high) for player, low, high in pairs]
             if len(order) > 1:
                 verb = "is" if intervals.n_certain == 1 else "are"
-                remarks = (*remarks, f"{intervals.n_certain} of the first {len(order):,} {verb} {AHEAD}")
+                remarks = (
+                    *remarks,
+                    f"{intervals.n_certain} of the first {len(order):,} {verb} {AHEAD}",
+                )
         return build_rows(run, PERIOD_COLUMNS, players, _title(run, field, limits, by, remarks), by)
 
 
-def _title(run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str, ...]) -> tuple[str, ...]:
+def _title(
+    run: Run, field: Field, limits: Eligible, by: str, remarks: tuple[str, ...]
+) -> tuple[str, ...]:
     count = len(field.players)
     by_what = f" by {by}" if by != "mean" else ""
-    heading = (
-        f"The best of {field.period}{by_what}: {count:,} eligible {'player' if count == 1 else 'players'}"
-    )
+    heading = f"The best of {field.period}{by_what}: {count:,} eligible {'player' if count == 1 else 'players'}"
     who = [f"eligible: {limits.words()}"] if limits.words() else []
     left_out = [field.left_out] if field.left_out else []
     return (heading, *who, *left_out, *remarks, run_line(run))
@@ -166,4 +171,6 @@ def _rank_intervals(run: Run, field: Field, n_listed: int, seed: int) -> RankInt
     from ttt_cli.views.rankings.intervals import rank_intervals
 
     skills = [(player, field.period_number) for player in field.players]
-    return rank_intervals(run, skills, np.array(field.means), np.array(field.sds, np.float64), n_listed, seed)
+    return rank_intervals(
+        run, skills, np.array(field.means), np.array(field.sds, np.float64), n_listed, seed
+    )

@@ -17,7 +17,9 @@ from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import ConfigError, RunError
 from ttt_cli.views.probability import normal_cdf_of_all
 
-INDEPENDENT: Final = "p_best: probability of being the strongest of them, their skills taken as independent"
+INDEPENDENT: Final = (
+    "p_best: probability of being the strongest of them, their skills taken as independent"
+)
 JOINT: Final = (
     "p_best: probability of being the strongest of them, estimated from {:,} samples of joint skills (seed {}); "
     "Monte Carlo error at most {:.4f}"
@@ -26,7 +28,9 @@ _UNLIKELY_SHARE: Final = "; {:.1%} at most belong to unlikely players, taken as 
 SAMPLES: Final = 40_000  # of the skills of one period
 LEAST_SAMPLES: Final = 4000  # where the run has many periods
 ALL_SAMPLES: Final = 10_000_000
-_UNLIKELY: Final = -2.75  # sds of the difference to the leader: stronger with a probability of 0.003
+_UNLIKELY: Final = (
+    -2.75
+)  # sds of the difference to the leader: stronger with a probability of 0.003
 MOST_CANDIDATES: Final = 64
 NAMED: Final = 200  # candidates have one of the highest means
 # Tolerance of solutions: sds of differences are exact to its square, where 40,000 samples tell 5e-3.
@@ -98,7 +102,9 @@ def find_contenders(
     # Steps fine enough for the maximum: that of n equal players is narrower by sqrt(2 log n).
     sds_from_highest = (mean.max() - mean) / sd
     nearest = np.flatnonzero(matters)[np.argsort(sds_from_highest[matters])[:_NEAREST]]
-    step = _FINENESS * float(sd[nearest].min()) / (1.0 + math.sqrt(2.0 * math.log(matters.sum() + 1)))
+    step = (
+        _FINENESS * float(sd[nearest].min()) / (1.0 + math.sqrt(2.0 * math.log(matters.sum() + 1)))
+    )
     needed = (float((mean + _REACH * sd)[matters].max()) - low) / step
     if not needed <= _MOST_STEPS:
         raise RunError(
@@ -106,7 +112,9 @@ def find_contenders(
             hint="if another program changed the run, fit the games again",
         )
     steps = max(math.ceil(needed), 1)
-    x = np.linspace(low, low + step * steps, 3 * (steps + 1))  # close enough for cubics between them
+    x = np.linspace(
+        low, low + step * steps, 3 * (steps + 1)
+    )  # close enough for cubics between them
     matters[likely] = False
     log_below = _log_below(x, mean[matters], sd[matters])
     candidates = np.searchsorted(members, likely)
@@ -126,7 +134,10 @@ def _lowest_maximum(mean: Array, sd: Array) -> float:
 
 
 def compute_probabilities(
-    run: Run, periods: Sequence[Contenders], seed: int, groups: Sequence[Sequence[tuple[str, int]]] = ()
+    run: Run,
+    periods: Sequence[Contenders],
+    seed: int,
+    groups: Sequence[Sequence[tuple[str, int]]] = (),
 ) -> Probabilities:
     """The probabilities of the contenders of periods, and covariance matrices of groups of skills.
 
@@ -137,7 +148,10 @@ def compute_probabilities(
     if run.has_joint:
         periods = [_with_affordable_candidates(run, contenders) for contenders in periods]
         candidates = [
-            [(contenders.players[index], contenders.period_number) for index in contenders.candidates]
+            [
+                (contenders.players[index], contenders.period_number)
+                for index in contenders.candidates
+            ]
             for contenders in periods
         ]
         with suppress(ConfigError):
@@ -178,7 +192,9 @@ def _with_affordable_candidates(run: Run, contenders: Contenders) -> Contenders:
     """At most `MOST_CANDIDATES` candidates: the players most likely to be stronger than the leader."""
     if len(contenders.candidates) <= MOST_CANDIDATES:
         return contenders
-    skills = [(contenders.players[index], contenders.period_number) for index in contenders.candidates]
+    skills = [
+        (contenders.players[index], contenders.period_number) for index in contenders.candidates
+    ]
     mean = contenders.mean[contenders.candidates]
     sd = contenders.sd[contenders.candidates]
     (shared,) = run.joint.shared(skills[:1], [skills], _TOLERANCE)
@@ -260,7 +276,9 @@ def _probability_of_highest(x: Array, log_below: Array, mean: Array, sd: Array) 
     for start in range(0, len(mean), rows):
         part = slice(start, start + rows)
         z = (x - mean[part, None]) / sd[part, None]
-        density = np.exp(log_below - log_cdf(z) - 0.5 * z * z) / (math.sqrt(2.0 * math.pi) * sd[part, None])
+        density = np.exp(log_below - log_cdf(z) - 0.5 * z * z) / (
+            math.sqrt(2.0 * math.pi) * sd[part, None]
+        )
         probability[part] = step * density.sum(axis=1)
     return np.minimum(probability, 1.0)
 
@@ -306,7 +324,9 @@ def log_cdf(z: Array) -> Array:
     nearest = np.rint(cells)
     index = nearest.astype(np.intp) + _TABLE_REACH * _CELLS
     off = (cells - nearest) / _CELLS
-    result: Array = table.value[index] + off * (table.slope[index] + off * table.half_curvature[index])
+    result: Array = table.value[index] + off * (
+        table.slope[index] + off * table.half_curvature[index]
+    )
     return result
 
 

@@ -21,7 +21,9 @@ def performances(source: RecordSource) -> list[Record]:
     """The best performances in an event that is no exhibition."""
     events = source.events
     entries = events.entries
-    year = np.repeat(np.array([event.year for event in events.rows], np.int32), np.diff(entries.starts))
+    year = np.repeat(
+        np.array([event.year for event in events.rows], np.int32), np.diff(entries.starts)
+    )
     candidates = np.flatnonzero(
         entries.is_contest
         & (entries.played >= LEAST_GAMES)

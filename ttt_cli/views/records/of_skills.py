@@ -45,7 +45,9 @@ def reigns(source: RecordSource) -> list[Record]:
     longest.sort(key=lambda reign: (-len(reign), reign[0].period_number))
     steps = STEPS_PER_YEAR[run.meta.period]
     return [
-        Record(rank, reign[0].player, integral(len(reign) / steps), reign[0].period, reign[-1].period)
+        Record(
+            rank, reign[0].player, integral(len(reign) / steps), reign[0].period, reign[-1].period
+        )
         for rank, reign in enumerate(longest[: source.number], 1)
     ]
 

@@ -74,7 +74,9 @@ class RecordSource:
         """Mask of the players who have enough games and opponents in the run and meet its conditions."""
         limits = self.limits
         chosen = "true" if limits.where is None else limits.where.players()
-        query = _CHOSEN.format(min_games=limits.min_games, min_opponents=limits.min_opponents, chosen=chosen)
+        query = _CHOSEN.format(
+            min_games=limits.min_games, min_opponents=limits.min_opponents, chosen=chosen
+        )
         mask = np.zeros(len(self.played.players), np.bool_)
         mask[[player for (player,) in self.run.select(query)[1]]] = True
         return mask
@@ -127,11 +129,19 @@ class RecordKind:
     limited: Literal["games", "periods", "not"] = "games"
 
 
-RANK: Final[Column[Record]] = Column("rank", "", "place in the list", each(lambda record: record.rank))
+RANK: Final[Column[Record]] = Column(
+    "rank", "", "place in the list", each(lambda record: record.rank)
+)
 PLAYER: Final[Column[Record]] = Column("player", "", "name", each(lambda record: record.player))
-OPPONENT: Final[Column[Record]] = Column("opponent", "", "name", each(lambda record: record.opponent))
+OPPONENT: Final[Column[Record]] = Column(
+    "opponent", "", "name", each(lambda record: record.opponent)
+)
 SD: Final[Column[Record]] = Column(
-    "sd", "points", "uncertainty of the figure before, one sd", each(lambda record: record.sd), decimals=0
+    "sd",
+    "points",
+    "uncertainty of the figure before, one sd",
+    each(lambda record: record.sd),
+    decimals=0,
 )
 POINTS: Final[Column[Record]] = Column(
     "points", "points of games", "points scored", each(lambda record: record.points), decimals=1
@@ -140,14 +150,18 @@ CLEAN_SCORE: Final[Column[Record]] = Column(
     "clean_score", "", "`all won` or `all lost`",
     each(lambda record: clean_score(record.points or 0.0, record.games or 0.0)), unfolded=True,
 )  # fmt: skip
-GAMES: Final[Column[Record]] = Column("games", "games", "in so many games", each(lambda record: record.games))
+GAMES: Final[Column[Record]] = Column(
+    "games", "games", "in so many games", each(lambda record: record.games)
+)
 FIRST: Final[Column[Record]] = Column(
     "from", "", "date of the first game, or first period", each(lambda record: record.first)
 )
 LAST: Final[Column[Record]] = Column(
     "to", "", "date of the last game, or last period", each(lambda record: record.last)
 )
-EVENT: Final[Column[Record]] = Column("event", "", "event, with the year", each(lambda record: record.event))
+EVENT: Final[Column[Record]] = Column(
+    "event", "", "event, with the year", each(lambda record: record.event)
+)
 
 
 def figure(name: str, unit: str, description: str, decimals: int | None = None) -> Column[Record]:

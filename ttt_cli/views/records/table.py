@@ -10,7 +10,12 @@ from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.views.columns import build_rows
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.records import KINDS
-from ttt_cli.views.records.of_events import LEAST_GAMES, LEAST_PLAYERS, performances, strongest_events
+from ttt_cli.views.records.of_events import (
+    LEAST_GAMES,
+    LEAST_PLAYERS,
+    performances,
+    strongest_events,
+)
 from ttt_cli.views.records.of_games import most_games, rivalries, upsets
 from ttt_cli.views.records.of_skills import gains, peaks, reigns, uncrowned
 from ttt_cli.views.records.record import (
@@ -98,7 +103,8 @@ def record_rows(
     """
     if kind not in RECORDS:
         raise ConfigError(
-            f"no kind of records {kind!r}", hint=suggested(kind, KINDS, f"kinds are {', '.join(KINDS)}")
+            f"no kind of records {kind!r}",
+            hint=suggested(kind, KINDS, f"kinds are {', '.join(KINDS)}"),
         )
     of_kind = RECORDS[kind]
     with run:

@@ -100,7 +100,9 @@ def make_plain_book(settings: BookSettings) -> Book:
     return _make_book(settings, people, rankings, Leads([], ""))
 
 
-def _make_book(settings: BookSettings, people: People, rankings: YearRankings, dominant: Leads) -> Book:
+def _make_book(
+    settings: BookSettings, people: People, rankings: YearRankings, dominant: Leads
+) -> Book:
     run, limits, title, most, published = settings
     played = played_games(run)
     skills = year_skills(run, people)

@@ -38,7 +38,12 @@ def career_sentence(book: Book, player: int, sides: Sides) -> str:
     gain = points - float((sides.weight * sides.expected).sum())
     than = f"{abs(gain):.1f} {'more' if gain >= 0.0 else 'less'} than expected"
     score = f"Scored {markup.number(points)} of {markup.number(games)} points, {than}"
-    parts = [about[:1].upper() + about[1:], _highest_rank(book, player), _largest_lead(book, name), score]
+    parts = [
+        about[:1].upper() + about[1:],
+        _highest_rank(book, player),
+        _largest_lead(book, name),
+        score,
+    ]
     return " ".join([f"{part}." for part in parts if part])
 
 
@@ -57,7 +62,9 @@ def _highest_rank(book: Book, player: int) -> str:
         return f"Best rank {best}, in {years[0]}"
     spans = spans_of(years)
     words = f"Number one in {', '.join([str(span) for span in spans])}"
-    chances = [book.rankings.by_year[year].best[0] for year in years if book.rankings.by_year[year].best]
+    chances = [
+        book.rankings.by_year[year].best[0] for year in years if book.rankings.by_year[year].best
+    ]
     if not chances:
         return words
     mean = "a mean probability" if len(chances) > 1 else "a probability"

@@ -30,10 +30,16 @@ def compare_page(book: Book) -> str:
         "hasSd": book.skills.has_sd,
         "together": _TOGETHER,
         "chances": _chances(book),
-        "first": [book.people.number[peak.player] for peak in find_peaks(book.run, book.limits, _FIRST)],
+        "first": [
+            book.people.number[peak.player] for peak in find_peaks(book.run, book.limits, _FIRST)
+        ],
         "beside": book.published is not None,
     }
-    parts = {"data": embedded(data), "has_joint": book.run.has_joint, "dotted": markup.dotted(book.published)}
+    parts = {
+        "data": embedded(data),
+        "has_joint": book.run.has_joint,
+        "dotted": markup.dotted(book.published),
+    }
     return markup.page(book.title, "Compare", markup.filled("compare.html", parts), up="")
 
 
@@ -43,7 +49,9 @@ def history_scripts(book: Book) -> Iterator[SiteFile]:
     for number, start in enumerate(range(0, n_players, _TOGETHER)):
         players = range(start, min(start + _TOGETHER, n_players))
         histories = {player: _history(book, player) for player in players}
-        yield SiteFile(f"data/histories-{number}.js", markup.handed_over(f"histories-{number}", histories))
+        yield SiteFile(
+            f"data/histories-{number}.js", markup.handed_over(f"histories-{number}", histories)
+        )
 
 
 def _history(book: Book, player: int) -> list[Any]:
@@ -53,7 +61,12 @@ def _history(book: Book, player: int) -> list[Any]:
     """
     skills = book.skills.of(player)
     totals = book.opponents.of(player)
-    columns = (totals.opponent.tolist(), totals.won.tolist(), totals.drawn.tolist(), totals.lost.tolist())
+    columns = (
+        totals.opponent.tolist(),
+        totals.won.tolist(),
+        totals.drawn.tolist(),
+        totals.lost.tolist(),
+    )
     opponents = [
         [opponent, markup.short(won), markup.short(drawn), markup.short(lost)]
         for opponent, won, drawn, lost in zip(*columns, strict=True)
@@ -70,7 +83,9 @@ def _history(book: Book, player: int) -> list[Any]:
         ratings = book.published.by_year(book.people.rows[player].name, book.run.meta.period)
         if ratings:
             first = book.years[0]
-            history.append([[year - first, markup.short(rating)] for year, rating in ratings.items()])
+            history.append(
+                [[year - first, markup.short(rating)] for year, rating in ratings.items()]
+            )
     return history
 
 

@@ -44,7 +44,9 @@ def _side(played: PlayedGames, names: Sequence[str], game: int, *, is_black: boo
     """The player of a side, or the members of its team."""
     team = played.team_name(game, is_black=is_black)
     return (
-        names[played.black[game] if is_black else played.white[game]] if team is None else markup.field(team)
+        names[played.black[game] if is_black else played.white[game]]
+        if team is None
+        else markup.field(team)
     )
 
 
@@ -83,7 +85,9 @@ def _points(book: Book, index: int, rows: slice) -> dict[str, list[str]]:
     games = [markup.number(games) for games in entries.played[rows].tolist()]
     if book.events.rows[index].is_complete:
         return {"#points": points, "#games": games}
-    return {"#points": [f"{scored} of {played}" for scored, played in zip(points, games, strict=True)]}
+    return {
+        "#points": [f"{scored} of {played}" for scored, played in zip(points, games, strict=True)]
+    }
 
 
 def _crosstable(book: Book, index: int) -> dict[str, list[str]]:

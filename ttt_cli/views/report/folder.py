@@ -10,7 +10,9 @@ from ttt_cli.support.errors import RunError
 from ttt_cli.support.replacing import real_path, replacing_folder, sweep
 
 MANIFEST: Final = "made-by-ttt.txt"
-_HEADING: Final = "`ttt report` wrote this folder. It replaces and deletes these files, and no others:\n"
+_HEADING: Final = (
+    "`ttt report` wrote this folder. It replaces and deletes these files, and no others:\n"
+)
 WriteFile = Callable[[str, str], int]
 
 
@@ -39,7 +41,10 @@ def new_folder(path: Path) -> Iterator[WriteFile]:
 
             def write(name: str, text: str) -> int:
                 file = new / name
-                if len(written) == 0 or PurePosixPath(name).parent != PurePosixPath(written[-1]).parent:
+                if (
+                    len(written) == 0
+                    or PurePosixPath(name).parent != PurePosixPath(written[-1]).parent
+                ):
                     file.parent.mkdir(parents=True, exist_ok=True)
                 written.append(name)
                 return file.write_bytes(text.encode("utf-8", "replace"))
@@ -60,7 +65,9 @@ def _check_folder(folder: Path) -> None:
     if not os.path.lexists(folder):
         return
     if not folder.is_dir():
-        raise RunError("is a file, not a folder", where=where, hint="name a folder, or a page NAME.html")
+        raise RunError(
+            "is a file, not a folder", where=where, hint="name a folder, or a page NAME.html"
+        )
     files = _listed_files(folder)
     folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
     foreign = min(_foreign_entries(folder, "", files, folders), default=None)
@@ -81,7 +88,9 @@ def _listed_files(folder: Path) -> set[str]:
     return set(lines.splitlines()) if f"{heading}\n" == _HEADING else set()
 
 
-def _foreign_entries(folder: Path, prefix: str, files: set[str], folders: set[str]) -> Iterator[str]:
+def _foreign_entries(
+    folder: Path, prefix: str, files: set[str], folders: set[str]
+) -> Iterator[str]:
     """Paths within a folder that are neither regular `files` nor `folders`. Raises OSError."""
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -78,7 +78,10 @@ def _number_ones(book: Book, striking: str) -> list[str]:
         "in": [markup.link(f"years/{leader.period}.html", leader.period) for leader in best],
     }
     limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
-    notes = [markup.note(words) for words in (limits, book.limits.left_out(book.run), book.rankings.remark)]
+    notes = [
+        markup.note(words)
+        for words in (limits, book.limits.left_out(book.run), book.rankings.remark)
+    ]
     listed = markup.table("number ones", table) + "".join(notes)
     if len(leaders) < 2:
         return [markup.section("Number ones", listed), striking]
@@ -86,8 +89,14 @@ def _number_ones(book: Book, striking: str) -> list[str]:
     longest = max(all_reigns, key=lambda reign: len(reign.leaders)).first.player
     spec = reigns_figure(leaders, "year", [f"{span}; the longest reign is that of {longest}"])
     figure = markup.figure(spec, "reigns", height=500, width=1000)
-    picture = f"<div class=scroll>{figure}</div>{markup.note(BELOW if book.rankings.remark else '')}"
-    return [markup.section("Number ones", picture), striking, markup.section("All number ones", listed)]
+    picture = (
+        f"<div class=scroll>{figure}</div>{markup.note(BELOW if book.rankings.remark else '')}"
+    )
+    return [
+        markup.section("Number ones", picture),
+        striking,
+        markup.section("All number ones", listed),
+    ]
 
 
 def _leader(book: Book, year: int, ranking: YearRanking) -> Leader:

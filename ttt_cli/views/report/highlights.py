@@ -17,12 +17,18 @@ Sentence = Callable[[Book, Record], str]
 def highlights(book: Book, records: RecordsByKind) -> str:
     """A list of sentences, as HTML."""
     sentences = [
-        sentence(book, records[kind][0]) for kind, sentence in _SENTENCES.items() if records.get(kind)
+        sentence(book, records[kind][0])
+        for kind, sentence in _SENTENCES.items()
+        if records.get(kind)
     ]
     if book.dominant.leads:
         sentences.insert(1, _dominance(book, book.dominant.leads[0]))
     more = "<a href=records.html>All records</a>"
-    return f"<ul>{''.join([f'<li>{sentence}' for sentence in [*sentences, more]])}</ul>" if sentences else ""
+    return (
+        f"<ul>{''.join([f'<li>{sentence}' for sentence in [*sentences, more]])}</ul>"
+        if sentences
+        else ""
+    )
 
 
 def _dominance(book: Book, lead: LeadInPeriod) -> str:
@@ -34,16 +40,12 @@ def _dominance(book: Book, lead: LeadInPeriod) -> str:
 
 def _reign(book: Book, record: Record) -> str:
     years = "1 year" if record.figure == 1 else f"{markup.number(record.figure)} years"
-    return (
-        f"{player_link(book, record.player)} was number one for the longest time: {years}, {_span(record)}."
-    )
+    return f"{player_link(book, record.player)} was number one for the longest time: {years}, {_span(record)}."
 
 
 def _uncrowned(book: Book, record: Record) -> str:
     skill = markup.skill(record.figure, record.sd)
-    return (
-        f"The best who was never number one is {player_link(book, record.player)}: {skill} in {record.first}."
-    )
+    return f"The best who was never number one is {player_link(book, record.player)}: {skill} in {record.first}."
 
 
 def _performance(book: Book, record: Record) -> str:

@@ -63,7 +63,9 @@ class PageLinks:
         if folder not in self._fields:
             self._fields[folder] = [
                 _field(name, folded, address, folder)
-                for name, folded, address in zip(self.names, self.folded, self.addresses, strict=True)
+                for name, folded, address in zip(
+                    self.names, self.folded, self.addresses, strict=True
+                )
             ]
         return self._fields[folder]
 
@@ -135,7 +137,9 @@ def slugs(names: Sequence[str]) -> list[str]:
     hash of the name behind `~`.
     """
     folded_names = fold_all(names)
-    plain = ["-".join(_SEPARATORS.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded_names]
+    plain = [
+        "-".join(_SEPARATORS.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded_names
+    ]
     uses = Counter(plain)
     short_slugs = []
     for name, folded, slug in zip(names, folded_names, plain, strict=True):

@@ -52,13 +52,17 @@ def _lists(
     spans = [f"{keys[part][0]} – {keys[part][-1]}" if keys else "" for part in parts]
     several = len(files) > 1
     total = f"{len(keys):,} in all"
-    links = "".join(f"<li>{markup.link(file, span)}" for file, span in zip(files, spans, strict=True))
+    links = "".join(
+        f"<li>{markup.link(file, span)}" for file, span in zip(files, spans, strict=True)
+    )
     all_parts = markup.section("All", f"<ul>{links}</ul>" if several else "")
     for part, file, span in zip(parts, files, spans, strict=True):
         rows = markup.table(name, {head: column[part] for head, column in table.items()})
         facts = f"{total}; here {span}" if several else total
         content = rows or markup.note(f"No {name} are known in this run.")
-        yield SubjectPage(file, markup.page(book.title, title, content, all_parts, up="", facts=facts))
+        yield SubjectPage(
+            file, markup.page(book.title, title, content, all_parts, up="", facts=facts)
+        )
 
 
 def year_list(book: Book) -> str:

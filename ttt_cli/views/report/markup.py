@@ -23,7 +23,9 @@ from ttt_cli.views.run import axis_title
 
 _WHOLE: Final = 1e15  # larger numbers are not written as integers
 RESULTS: Final = ("0", "½", "1")  # from one's own side
-_PAGES: Final = Environment(loader=PackageLoader("ttt_cli.views.report", "assets"), autoescape=False)
+_PAGES: Final = Environment(
+    loader=PackageLoader("ttt_cli.views.report", "assets"), autoescape=False
+)
 
 
 @cache
@@ -31,7 +33,9 @@ def assets(*names: str) -> str:
     """The texts of styles or scripts; `onward.js` is generated from the formulas of idle periods."""
     folder = files("ttt_cli.views.report") / "assets"
     return "\n".join(
-        javascript_later_on() if name == "onward.js" else (folder / name).read_text(encoding="utf-8")
+        javascript_later_on()
+        if name == "onward.js"
+        else (folder / name).read_text(encoding="utf-8")
         for name in names
     )
 
@@ -192,7 +196,9 @@ def result(outcome: int) -> str:
     return f"{RESULTS[outcome]}–{RESULTS[2 - outcome]}"
 
 
-def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
+def page(
+    site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = ""
+) -> str:
     """A whole page: `title` and `site` are texts, `facts` a line of text under the title, `content` HTML.
 
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.

@@ -97,7 +97,8 @@ def report_page(
             "name": published.name,
             "ratings": {
                 player: [
-                    [number - data["base"], short(rating)] for number, rating in sorted(by_period.items())
+                    [number - data["base"], short(rating)]
+                    for number, rating in sorted(by_period.items())
                 ]
                 for player, by_period in published.ratings.items()
                 if player in carried
@@ -124,7 +125,9 @@ def report_page(
             "params": [(key, short_text(value)) for key, value in in_use(meta.params).items()],
             "config": json.dumps(meta.config, indent=2, ensure_ascii=False),
             "inputs": run.select("SELECT path, kind, rows, used, digest FROM inputs")[1],
-            "dropped": run.select("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")[1],
+            "dropped": run.select(
+                "SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason"
+            )[1],
             "problems": [
                 (position_text(path, line), *words) for path, line, *words in run.select(_LISTED)[1]
             ],

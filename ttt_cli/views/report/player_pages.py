@@ -81,7 +81,9 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> CareerP
     if ratings:
         heads.append("#rating")
     rows = []
-    for year, mean, sd, rank in zip(years, skills.mean.tolist(), skills.sd.tolist(), ranks, strict=True):
+    for year, mean, sd, rank in zip(
+        years, skills.mean.tolist(), skills.sd.tolist(), ranks, strict=True
+    ):
         if rank is not None or year in totals:
             link = markup.link(f"../years/{year}.html", str(year))
             row = [link, str(rank or ""), markup.skill(mean, sd), *totals.get(year, _NO_TOTALS)]
@@ -95,10 +97,10 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> CareerP
         sds = [markup.short(sd) for sd in skills.sd.tolist()] if book.skills.has_sd else []
         games = [markup.short(count) for count in skills.games.tolist()]
         rated = [[year, markup.short(rating)] for year, rating in ratings.items()]
-        data = embedded([years[0], means, sds, games, rated, rivals(book, player) if has_page else []])
-        curve = (
-            f'<div class="chart career" data-height=270 data-name="{markup.text(name)}" data-of={data}></div>'
+        data = embedded(
+            [years[0], means, sds, games, rated, rivals(book, player) if has_page else []]
         )
+        curve = f'<div class="chart career" data-height=270 data-name="{markup.text(name)}" data-of={data}></div>'
     listed = markup.table("years", table)
     if has_page and len(rows) > _SHOWN_YEARS:
         listed = markup.folded(
@@ -110,7 +112,12 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> CareerP
 def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
     """Games, points and expected points of every year with games."""
     totals = sides.totals(sides.year)
-    columns = (totals.keys.tolist(), totals.games.tolist(), totals.points.tolist(), totals.expected.tolist())
+    columns = (
+        totals.keys.tolist(),
+        totals.games.tolist(),
+        totals.points.tolist(),
+        totals.expected.tolist(),
+    )
     return {
         year: (markup.number(games), markup.number(points), markup.number(expected))
         for year, games, points, expected in zip(*columns, strict=True)

@@ -35,14 +35,18 @@ def record_page(book: Book, records: RecordsByKind) -> str:
             heading = title_of_kind(source, kind)
             table = _table(book, heading, kind.columns, records[name])
             sections[heading] = table + markup.note(who_counts(source, kind))
-    links = "".join(f"<li>{markup.link(f'#{markup.anchor(heading)}', heading)}" for heading in sections)
+    links = "".join(
+        f"<li>{markup.link(f'#{markup.anchor(heading)}', heading)}" for heading in sections
+    )
     content = [markup.section(heading, html) for heading, html in sections.items()]
     facts = f"The first {_LISTED} of every kind; the command `ttt records` lists all"
     listed = f"<ul>{links}</ul>" if links else markup.note("There are no records in this run.")
     return markup.page(book.title, "Records", listed, *content, up="", facts=facts)
 
 
-def _table(book: Book, name: str, columns: tuple[Column[Record], ...], records: list[Record]) -> str:
+def _table(
+    book: Book, name: str, columns: tuple[Column[Record], ...], records: list[Record]
+) -> str:
     """The records of a kind; columns that are empty are left out."""
     table = {}
     for column in columns:

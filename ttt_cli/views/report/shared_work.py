@@ -36,9 +36,13 @@ def simple_files(book: Book) -> Iterator[SiteFile]:
 
 def player_files(book: Book, *, shared: bool) -> Iterator[SiteFile]:
     """The pages of players: those that several share, or those of one each."""
-    addresses = [address if is_shared(address) == shared else None for address in book.player_pages.addresses]
+    addresses = [
+        address if is_shared(address) == shared else None for address in book.player_pages.addresses
+    ]
     few = "Players of a few games"
-    for name, text in subject_pages(book.title, few, addresses, lambda player: player_subject(book, player)):
+    for name, text in subject_pages(
+        book.title, few, addresses, lambda player: player_subject(book, player)
+    ):
         yield SiteFile(f"players/{name}", text)
 
 
@@ -61,7 +65,9 @@ class _SimpleFiles:
 
 
 @contextmanager
-def simple_files_elsewhere(settings: BookSettings) -> Iterator[Callable[[Book], Iterator[SiteFile]]]:
+def simple_files_elsewhere(
+    settings: BookSettings,
+) -> Iterator[Callable[[Book], Iterator[SiteFile]]]:
     """Begin to make `simple_files` in another process if the run is large; yield a function that returns them.
 
     They are made here if the run is small, there is one processor, or the other process is lost.

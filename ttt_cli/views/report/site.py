@@ -20,7 +20,15 @@ from ttt_cli.views.report.shared_work import player_files, simple_files, simple_
 from ttt_cli.views.report.year_pages import year_page
 
 MOST: Final = 30_000  # players with pages of their own, and events
-_SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js", "figure.js", "site.js")
+_SCRIPTS: Final = (
+    "base.js",
+    "element.js",
+    "fold.js",
+    "combobox.js",
+    "lines.js",
+    "figure.js",
+    "site.js",
+)
 _COMPARE: Final = ("periods.js", "dom.js", "table.js", "curves.js", "hover.js", "compare.js")
 
 
@@ -51,7 +59,9 @@ def write_site(
     """
     files = 0
     size = 0
-    settings = BookSettings(run, limits or eligible(run), title or markup.readable(run.name), most, published)
+    settings = BookSettings(
+        run, limits or eligible(run), title or markup.readable(run.name), most, published
+    )
     with run, new_folder(folder) as write, simple_files_elsewhere(settings) as simple:
         book = make_book(settings)
         with progress.task("writing pages", None, "pages") as bar:
@@ -93,7 +103,13 @@ def site_files(
 def _player_names(book: Book) -> SiteFile:
     """Names, years, games and addresses of all players, for the search."""
     players = [
-        [person.name, person.first, person.last, markup.short(person.games), *book.player_pages.code(player)]
+        [
+            person.name,
+            person.first,
+            person.last,
+            markup.short(person.games),
+            *book.player_pages.code(player),
+        ]
         for player, person in enumerate(book.people.rows)
     ]
     return SiteFile("data/names.js", markup.handed_over("names", players))

@@ -42,7 +42,10 @@ class SubjectPage(NamedTuple):
 
 
 def subject_pages(
-    site: str, shared_title: str, addresses: Sequence[str | None], subject_of: Callable[[int], Subject]
+    site: str,
+    shared_title: str,
+    addresses: Sequence[str | None],
+    subject_of: Callable[[int], Subject],
 ) -> Iterator[SubjectPage]:
     """Every page of players or events. `addresses`: of each, None without a page; `subject_of`: by their index.
 

@@ -17,9 +17,13 @@ _NAMED_WINNERS: Final = 3  # of an event; of more only the number is shown
 def year_page(book: Book, year: int) -> str:
     """The page of a year that has one."""
     neighbours = [
-        neighbour for neighbour in (year - 1, year + 1) if book.years[0] <= neighbour <= book.years[-1]
+        neighbour
+        for neighbour in (year - 1, year + 1)
+        if book.years[0] <= neighbour <= book.years[-1]
     ]
-    turn = markup.turn(*(markup.link(f"{neighbour}.html", str(neighbour)) for neighbour in neighbours))
+    turn = markup.turn(
+        *(markup.link(f"{neighbour}.html", str(neighbour)) for neighbour in neighbours)
+    )
     in_year = book.played.year == year
     ranking = book.rankings.by_year.get(year)
     ranked = len(ranking.id) if ranking else 0
@@ -56,7 +60,9 @@ def _ranking(book: Book, year: int) -> str:
         "player": [links[player] for player in players],
         "#skill": [markup.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
         **({"#p best": chances} if ranking.best else {}),
-        "#games": [markup.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()],
+        "#games": [
+            markup.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()
+        ],
     }
     more = markup.more(len(ranking.id) - len(players))
     limits = book.limits.words()

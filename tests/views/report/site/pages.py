@@ -12,7 +12,17 @@ from urllib.parse import unquote
 _LINK = re.compile(r'\b(?:href|src)="?([^ >"]+)')
 _ID = re.compile(r'\bid="?([^\s>"]+)')
 _VOID = {"meta", "link", "input"}
-_OPTIONAL = {"tr", "td", "th", "thead", "tbody", "li", "p", "html", "body"}  # may stay open in a site
+_OPTIONAL = {
+    "tr",
+    "td",
+    "th",
+    "thead",
+    "tbody",
+    "li",
+    "p",
+    "html",
+    "body",
+}  # may stay open in a site
 
 
 @dataclass
@@ -38,7 +48,9 @@ class Page(HTMLParser):
         super().__init__()
         self._unclosed = _VOID if isinstance(self.path, str) else _VOID | _OPTIONAL
         self._table = self._lines = self._block = self._year = ""
-        self.feed(self.path if isinstance(self.path, str) else self.path.read_text(encoding="utf-8"))
+        self.feed(
+            self.path if isinstance(self.path, str) else self.path.read_text(encoding="utf-8")
+        )
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -60,7 +72,9 @@ class Page(HTMLParser):
             self._lines = (given["class"] or "").removeprefix("lines ")
             self._block, self._year = "", given.get("data-year") or ""
         if tag == "table":
-            self._table = (given.get("id") or f"{self.section} {len(self.tables)}").removesuffix("-table")
+            self._table = (given.get("id") or f"{self.section} {len(self.tables)}").removesuffix(
+                "-table"
+            )
             self.tables[self._table] = []
         if self._table and tag == "tr":
             self.tables[self._table].append([])
@@ -93,7 +107,9 @@ class Page(HTMLParser):
         rows = [line.split("\t") for line in self._block.removeprefix("\n").split("\n")]
         if self._lines == "rounds":
             games = [["round", "date", "white", "black", "result", "expected"]]
-            games += [[row[0], _dated(row[1], self._year), *row[2:5], _chance(row[5])] for row in rows]
+            games += [
+                [row[0], _dated(row[1], self._year), *row[2:5], _chance(row[5])] for row in rows
+            ]
         else:
             year = event = ""
             games = [["date", "colour", "opponent", "result", "expected", "event"]]
@@ -125,7 +141,11 @@ def all_pages(site: Path) -> dict[str, Page]:
 def broken(site: Path) -> list[tuple[str, str]]:
     """Links of a site that lead nowhere, or out of it."""
     files = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
-    pages = {name: path.read_text(encoding="utf-8") for name, path in files.items() if name.endswith(".html")}
+    pages = {
+        name: path.read_text(encoding="utf-8")
+        for name, path in files.items()
+        if name.endswith(".html")
+    }
     places = files.keys() | {
         f"{name}#{one}" for name, text in pages.items() for one in ["", *_ID.findall(text)]
     }
@@ -133,7 +153,9 @@ def broken(site: Path) -> list[tuple[str, str]]:
     for name, text in pages.items():
         for link in {*map(unquote, _LINK.findall(text))} - {"data:,"}:
             target = (
-                f"{name}{link}" if link.startswith("#") else normpath(f"{dirname(name)}/{link}").lstrip("/")
+                f"{name}{link}"
+                if link.startswith("#")
+                else normpath(f"{dirname(name)}/{link}").lstrip("/")
             )
             found += [(name, link)] if target not in places else []
     return found

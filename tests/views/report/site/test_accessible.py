@@ -63,7 +63,9 @@ def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(script, place)
     for page in place.rglob("*.html"):
         up = "../" * (len(page.relative_to(place).parts) - 1)
-        scripts = "".join(f"<script src={up}{name}></script>" for name in ("axe.min.js", "drive_axe.js"))
+        scripts = "".join(
+            f"<script src={up}{name}></script>" for name in ("axe.min.js", "drive_axe.js")
+        )
         text = page.read_text(encoding="utf-8").replace(
             "script-src 'unsafe-inline'", "script-src 'unsafe-inline' file:"
         )

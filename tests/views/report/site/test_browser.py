@@ -82,10 +82,14 @@ def test_pages_make_no_error_and_no_request(browser: Browser, page: str, driven:
     assert found["nobody"] == ["No player of this name."]
 
 
-def test_the_picture_of_number_ones_is_moved_by_keys_on_a_phone(browser: Browser, site: Path) -> None:
+def test_the_picture_of_number_ones_is_moved_by_keys_on_a_phone(
+    browser: Browser, site: Path
+) -> None:
     address = (site / "index.html").as_uri()
     box = '<div class="scroll" tabindex="0" role="region" aria-label="Number ones"><div class="chart reigns'
-    assert box in browser.shown(address, width=390).replace("<div class=scroll", '<div class="scroll"')
+    assert box in browser.shown(address, width=390).replace(
+        "<div class=scroll", '<div class="scroll"'
+    )
     assert box not in browser.shown(address, width=1300)
 
 
@@ -95,7 +99,9 @@ def test_a_crosstable_of_22_and_the_columns_of_a_player_fit_in_1300_pixels(
     """Also where a game is missing, so that points have the number of games."""
     names = [f"Stepanovich{n:02}, Emanuel Schi" for n in range(22)]
     pairs = [*itertools.combinations(names, 2)][:-1]
-    games = [("1895", white, black, "1/2-1/2", "Hastings", "Hastings ENG", "1") for white, black in pairs]
+    games = [
+        ("1895", white, black, "1/2-1/2", "Hastings", "Hastings ENG", "1") for white, black in pairs
+    ]
     write_site(run_of(games), tmp_path / "site")
     player = sorted((tmp_path / "site" / "players").glob("stepanovich*"))[0].name
     for page in ("events/1895-hastings-eng.html", f"players/{player}"):
@@ -104,7 +110,9 @@ def test_a_crosstable_of_22_and_the_columns_of_a_player_fit_in_1300_pixels(
         assert 'tabindex="0" role="region"' not in shown
 
 
-def test_tables_are_sorted_and_the_address_keeps_it(browser: Browser, site: Path, driven: Path) -> None:
+def test_tables_are_sorted_and_the_address_keeps_it(
+    browser: Browser, site: Path, driven: Path
+) -> None:
     page = "players/morphy-paul.html"
     found = told(driven, page, browser)
     assert found["errors"] == []
@@ -116,13 +124,19 @@ def test_tables_are_sorted_and_the_address_keeps_it(browser: Browser, site: Path
     assert 'aria-sort="descending"' in again
 
 
-def test_players_of_an_address_are_compared_as_the_commands_do(browser: Browser, driven: Path) -> None:
+def test_players_of_an_address_are_compared_as_the_commands_do(
+    browser: Browser, driven: Path
+) -> None:
     found = told(driven, "compare.html#p=morphy-paul:1857,anderssen-adolf", browser)
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["curves"] == ["Morphy, Paul", "Anderssen, Adolf"]
     run = run_of(TOLD)
-    skills = run.query("SELECT * FROM skills WHERE games > 0").sort_values("mean").to_dict("records")
-    morphy = next(row for row in skills if row["player"] == "Morphy, Paul" and row["period"] == "1857")
+    skills = (
+        run.query("SELECT * FROM skills WHERE games > 0").sort_values("mean").to_dict("records")
+    )
+    morphy = next(
+        row for row in skills if row["player"] == "Morphy, Paul" and row["period"] == "1857"
+    )
     anderssen = [row for row in skills if row["player"] == "Anderssen, Adolf"][-1]
     either = colour_blind(run.meta.model, run.meta.params, morphy, anderssen)
     assert found["cells"][0][2:] == [
@@ -143,7 +157,9 @@ def test_published_ratings_are_beside_the_curves_compared(browser: Browser, tmp_
     published = read_published_ratings(str(ratings), run)
     write_site(run, tmp_path / "site", published=published)
     driven = with_scripts(tmp_path / "site")
-    found = told(driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", browser)
+    found = told(
+        driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", browser
+    )
     assert found["errors"] == []
     assert found["dotted"] == "Dotted line and rating: edo.csv, scaled"
     assert found["rated"] == 2
@@ -219,7 +235,10 @@ def test_one_of_several_on_a_page_is_shown_alone(
         "Paulsen, Louis",
     ]
     assert one["shown"] == ["Morphy, Paul"]
-    assert (everybody["title"].partition(":")[0], one["title"]) == ("Players of a few games", "Morphy, Paul")
+    assert (everybody["title"].partition(":")[0], one["title"]) == (
+        "Players of a few games",
+        "Morphy, Paul",
+    )
     assert any(link.endswith("compare.html#p=morphy-paul") for link in one["links"])
     assert any(link.endswith("events/few_0.html#1861-london-eng") for link in everybody["links"])
     compared = told(place, "compare.html#p=morphy-paul:1857,anderssen-adolf", browser)
@@ -245,13 +264,22 @@ def test_no_name_is_obeyed_on_any_kind_of_page(
     place = tmp_path / "site"
     write_site(run, place, title=NAMES[0], published=read_published_ratings(str(ratings), run))
     pages = [
-        *("index.html", "players.html", "events.html", "years.html", "compare.html", "years/1851.html"),
+        *(
+            "index.html",
+            "players.html",
+            "events.html",
+            "years.html",
+            "compare.html",
+            "years/1851.html",
+        ),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("players/*"))),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("events/*"))[:4]),
         "events/few_0.html",
     ]
     slugs = [path.stem for path in sorted(place.glob("players/*~*"))[:4]]
-    parts = re.findall("<section id=([^>]+)", (place / "players" / "few_0.html").read_text(encoding="utf-8"))
+    parts = re.findall(
+        "<section id=([^>]+)", (place / "players" / "few_0.html").read_text(encoding="utf-8")
+    )
     further = [
         f"compare.html#p={','.join([*slugs, *parts])}",
         *(f"players/few_0.html#{part}" for part in parts),
@@ -260,7 +288,7 @@ def test_no_name_is_obeyed_on_any_kind_of_page(
         dom = browser.shown(f"{place.as_uri()}/{page}")
         assert "data-obeyed" not in dom[: dom.index("<head")]
         rendered = dom[dom.index("<body") :].replace("&lt;", "")
-        assert not [mark for mark in ("<img", "<svg onload", "onerror=x", "<textarea") if mark in rendered], (
-            page
-        )
+        assert not [
+            mark for mark in ("<img", "<svg onload", "onerror=x", "<textarea") if mark in rendered
+        ], page
         assert "</script><script>window" in unescape(dom), page

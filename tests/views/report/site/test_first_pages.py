@@ -33,9 +33,20 @@ def test_every_highlight_is_a_first_record() -> None:
     book = make_book(BookSettings(run_of(GAMES), Eligible(), "", 99))
     records = find_records(book)
     sentences = re.findall("<li>(.*?)(?=<li>|</ul>)", highlights(book, records))
-    kinds = ["reigns", "dominance", "uncrowned", "performances", "events", "unbeaten", "upsets", "rivalries"]
+    kinds = [
+        "reigns",
+        "dominance",
+        "uncrowned",
+        "performances",
+        "events",
+        "unbeaten",
+        "upsets",
+        "rivalries",
+    ]
     firsts = {kind: of_kind[0] for kind, of_kind in records.items() if of_kind}
-    told = [kind for kind in kinds if kind in firsts or (kind == "dominance" and book.dominant.leads)]
+    told = [
+        kind for kind in kinds if kind in firsts or (kind == "dominance" and book.dominant.leads)
+    ]
     assert len(sentences) == len(told) + 1  # the last leads to all records
     for kind, sentence in zip(told, sentences, strict=False):
         if kind == "dominance":

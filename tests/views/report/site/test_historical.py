@@ -24,7 +24,9 @@ pytestmark = pytest.mark.slow
     params=["1963-1964", pytest.param("1700-2100", marks=pytest.mark.large)],
     ids=["part", "whole"],
 )
-def place(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(
+    request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The site as the commands write it; of the part, more players share a page."""
     folder = tmp_path_factory.mktemp("historical")
     with pytest.MonkeyPatch.context() as patch:
@@ -34,7 +36,10 @@ def place(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.T
             patch.setattr(links, "SHARED_PAGES", 31)
         run, site = f"{folder / 'a.ttt'}", f"{folder / 'site'}"
         games = str(data / "historical.csv.gz")
-        assert main.run(["fit", games, "--years", request.param, "-o", run, "-q", "--no-suspects"]) == 0
+        assert (
+            main.run(["fit", games, "--years", request.param, "-o", run, "-q", "--no-suspects"])
+            == 0
+        )
         assert main.run(["report", site, "-r", run, "-q"]) == 0
     return folder / "site"
 
@@ -104,7 +109,10 @@ def test_every_kind_of_page_works_in_a_browser(browser: Browser, place: Path) ->
             path, _, part = link.removeprefix("file://").partition("#")
             assert Path(path).is_file(), (kind, link)
             if "/few_" in path and part:
-                assert f"<section id={part}>" in Path(path).read_text(encoding="utf-8"), (kind, link)
+                assert f"<section id={part}>" in Path(path).read_text(encoding="utf-8"), (
+                    kind,
+                    link,
+                )
     assert len(seen["compare"]["curves"]) == 2
     assert seen["one of several"]["shown"] == [seen["one of several"]["title"]]
     player = seen["player"]

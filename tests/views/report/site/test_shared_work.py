@@ -24,7 +24,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         *[",".join(f'"{cell}"' for cell in row) for row in TOLD],
     ]
     (folder / "games.csv").write_text("\n".join(lines))
-    assert main.run(["fit", str(folder / "games.csv"), "-c", "elo", "-q", "-o", str(folder / "a.ttt")]) == 0
+    assert (
+        main.run(["fit", str(folder / "games.csv"), "-c", "elo", "-q", "-o", str(folder / "a.ttt")])
+        == 0
+    )
     return open_run(folder / "a.ttt")
 
 
@@ -39,7 +42,9 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 def files(run: Run, place: Path) -> dict[str, bytes]:
     write_site(run, place, title="Masters")
     return {
-        path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in place.rglob("*")
+        if path.is_file()
     }
 
 

@@ -44,7 +44,9 @@ def test_every_link_leads_to_a_page_of_the_site(site: Path) -> None:
         for slug in ("anderssen-adolf", "kolisch-ignaz", "morphy-paul", "paulsen-louis")
     }
     assert {f"years/{year}.html" for year in (1857, 1858, 1859, 1861)} <= set(pages)
-    texts = {path.name: path.read_text(encoding="utf-8") for path in site.rglob("*") if path.is_file()}
+    texts = {
+        path.name: path.read_text(encoding="utf-8") for path in site.rglob("*") if path.is_file()
+    }
     assert [name for name, text in texts.items() if re.search("https?://", text)] == []
     assert "all" not in pages["events.html"].ids  # a list of one part has no list of its parts
     assert '"years":[1857,1]' in texts["compare.html"]  # the first, and the step
@@ -53,7 +55,11 @@ def test_every_link_leads_to_a_page_of_the_site(site: Path) -> None:
 def test_equal_runs_give_equal_bytes(site: Path, tmp_path: Path) -> None:
     write_site(run_of(TOLD), tmp_path / "again")
     here, there = (
-        {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+        {
+            path.relative_to(place).as_posix(): path.read_bytes()
+            for path in place.rglob("*")
+            if path.is_file()
+        }
         for place in (site, tmp_path / "again")
     )
     assert here.keys() == there.keys()
@@ -100,7 +106,11 @@ def test_a_years_page_ranks_and_tells_who_moved(site: Path) -> None:
 
 
 def test_moves_are_counted_in_places() -> None:
-    assert [moved(2, 5, new=False), moved(5, 2, new=False), moved(2, 2, new=True)] == ["▲3", "▼3", "="]
+    assert [moved(2, 5, new=False), moved(5, 2, new=False), moved(2, 2, new=True)] == [
+        "▲3",
+        "▼3",
+        "=",
+    ]
     assert [moved(1, None, new=True), moved(1, None, new=False)] == ["new", "in"]
 
 
@@ -116,14 +126,28 @@ def test_a_round_robin_has_a_crosstable_and_a_match_its_results_by_round(site: P
 
 
 def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_path: Path) -> None:
-    told = [*TOLD[:8], ("1861", "Paulsen, Louis", "Morphy, Paul", "0-1", "London", "London ENG", "")]
+    told = [
+        *TOLD[:8],
+        ("1861", "Paulsen, Louis", "Morphy, Paul", "0-1", "London", "London ENG", ""),
+    ]
     told += [("1861", "Morphy, Paul", "Kolisch, Ignaz", "1-0", "London", "London ENG", "")]
     told += [("1861", "Morphy, Paul", "Anderssen, Adolf", "1-0", "London", "London ENG", "")]
     write_site(run_of(told), tmp_path / "s")
     page = Page(tmp_path / "s" / "events" / "1861-london-eng.html")
     assert "5 of 6 possible games known: no places" in page.text
     head, *rows = page.tables["crosstable"]
-    assert head == ["no", "player", "1", "2", "3", "4", "points", "expected", "performance", "skill"]
+    assert head == [
+        "no",
+        "player",
+        "1",
+        "2",
+        "3",
+        "4",
+        "points",
+        "expected",
+        "performance",
+        "skill",
+    ]
     assert [[*row[:7], row[8]] for row in (rows[0], rows[3])] == [
         ["1", "Morphy, Paul", "·", "1", "1", "1", "3 of 3", "all won"],
         ["4", "Kolisch, Ignaz", "0", "0", "", "·", "0 of 2", "all lost"],
@@ -186,7 +210,9 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
     run = run_of(TOLD)
     limits = Eligible(active=2.0)
     write_site(run, tmp_path / "s", limits)
-    told = {row[0]: row[1] for row in Page(tmp_path / "s" / "years.html").tables["years"][1:] if row[1]}
+    told = {
+        row[0]: row[1] for row in Page(tmp_path / "s" / "years.html").tables["years"][1:] if row[1]
+    }
     assert told == {one.period: one.player for one in leaders(run, limits)[0]}
     rows = Page(tmp_path / "s" / "index.html").tables["number-ones"][1:]
     wanted = [
@@ -202,7 +228,9 @@ def test_the_greatest_are_those_of_the_commands(site: Path) -> None:
     shown = [row[1:3] for row in page.tables["the-highest-peaks"][1:]]
     assert shown == [list(row[1:3]) for row in peaks(run, eligible(run), 50).rows]
     shown = [[*row[1:3], row[3]] for row in page.tables.get("the-most-dominant", [[]])[1:]]
-    assert shown == [[*row[1:3], f"{row[3]:.0f}"] for row in most_dominant(run, eligible(run), 50).rows]
+    assert shown == [
+        [*row[1:3], f"{row[3]:.0f}"] for row in most_dominant(run, eligible(run), 50).rows
+    ]
 
 
 @pytest.mark.parametrize("period", ["year", "month", "day"])
@@ -231,7 +259,8 @@ def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
 def test_of_events_and_players_with_equally_many_games_the_first_have_a_page() -> None:
     events = [Event(f"Open {number}", 1900, f"1900 open {number}", 5) for number in range(4)]
     people = [
-        Person(name, name.lower(), 5.0, 2.0, 1.0, 2.0, 3, 1900, 1900, "1900", 1500.0, None) for name in "ABCD"
+        Person(name, name.lower(), 5.0, 2.0, 1.0, 2.0, 3, 1900, 1900, "1900", 1500.0, None)
+        for name in "ABCD"
     ]
     by_event = links.event_links(events, 2)
     by_player = links.player_links(people, np.full(4, 5), 2)
@@ -251,7 +280,9 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_players_and_events_of_a_few_games_share_pages(shared: Path, site: Path) -> None:
     own = ["anderssen-adolf.html", "morphy-paul.html", "paulsen-louis.html"]
-    assert sorted(path.name for path in (shared / "players").iterdir()) == sorted([*own, "few_0.html"])
+    assert sorted(path.name for path in (shared / "players").iterdir()) == sorted(
+        [*own, "few_0.html"]
+    )
     events = sorted(path.name for path in (shared / "events").iterdir())
     assert events == ["1858-paris-m.html", "few_0.html"]
     assert broken(shared) == []
@@ -267,7 +298,9 @@ def test_players_and_events_of_a_few_games_share_pages(shared: Path, site: Path)
     text = (shared / "years" / "1861.html").read_text(encoding="utf-8")
     assert "<a href=../players/few_0.html#kolisch-ignaz>Kolisch, Ignaz</a>" in text
     assert "<a href=../events/few_0.html#1861-london-eng>London ENG</a>" in text
-    assert '["Kolisch, Ignaz",1859,1861,3,0,1]' in (shared / "data" / "names.js").read_text(encoding="utf-8")
+    assert '["Kolisch, Ignaz",1859,1861,3,0,1]' in (shared / "data" / "names.js").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_shared_pages_are_small_and_all_parts_are_there() -> None:
@@ -289,7 +322,10 @@ def test_blanks_of_any_kind_in_names_break_no_line(tmp_path: Path) -> None:
     ]
     write_site(run_of(told), tmp_path / "s")
     page = Page(tmp_path / "s" / "players" / "a-b.html")
-    assert {tuple(row[1:4]) for row in page.tables["games"][1:]} == {("W", "C D", "1"), ("B", "E F", "0")}
+    assert {tuple(row[1:4]) for row in page.tables["games"][1:]} == {
+        ("W", "C D", "1"),
+        ("B", "E F", "0"),
+    }
     assert {row[5] for row in page.tables["games"][1:]} == {"A B open", "E F open"}
     assert broken(tmp_path / "s") == []
 
@@ -298,7 +334,8 @@ def test_united_spellings_and_ones_own_title_are_shown(tmp_path: Path) -> None:
     spellings = (("Morphy, Paul", "P. <Morphy>"), ("Morphy, Paul", "Paul M."))
     write_site(run_of(TOLD, spellings=spellings), tmp_path / "s", title="Chess & <Masters>")
     morphy, anderssen = (
-        Page(tmp_path / "s" / "players" / f"{one}.html") for one in ("morphy-paul", "anderssen-adolf")
+        Page(tmp_path / "s" / "players" / f"{one}.html")
+        for one in ("morphy-paul", "anderssen-adolf")
     )
     assert "also written: P. <Morphy>; Paul M." in morphy.text
     assert "also written" not in anderssen.text
@@ -316,7 +353,9 @@ def test_exhibitions_are_marked_and_have_no_performance(tmp_path: Path) -> None:
     told += [("1900", white, black, "1-0", "Blindfold tournament", "", "") for white, black in
              ((one, "A, a"), ("A, a", "B, b"), ("B, b", one))]  # fmt: skip
     write_site(run_of(told), tmp_path / "s")
-    year = {row[0]: row for row in Page(tmp_path / "s" / "years" / "1900.html").tables["events"][1:]}
+    year = {
+        row[0]: row for row in Page(tmp_path / "s" / "years" / "1900.html").tables["events"][1:]
+    }
     assert sorted(year) == ["Blindfold (blindfold)", "Blindfold tournament", "Cup", "Simul (simul)"]
     events = Page(tmp_path / "s" / "players" / "lasker-e.html").tables["events"][1:]
     assert {row[1]: bool(row[6]) for row in events} == {
@@ -329,8 +368,12 @@ def test_exhibitions_are_marked_and_have_no_performance(tmp_path: Path) -> None:
 MOVING = {"draw_margin_drift": 0.3}
 
 
-@pytest.mark.parametrize(("model", "given"), [("elo", {}), ("ttt-d", {}), ("ttt", MOVING), ("naive", {})])
-def test_sites_of_other_systems_hang_together(model: str, given: dict[str, float], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model", "given"), [("elo", {}), ("ttt-d", {}), ("ttt", MOVING), ("naive", {})]
+)
+def test_sites_of_other_systems_hang_together(
+    model: str, given: dict[str, float], tmp_path: Path
+) -> None:
     """Without sds, with draw margins of players' own, with margins that move, without skills that differ."""
     rows = [
         (1850, "a", "b", 2),
@@ -344,7 +387,9 @@ def test_sites_of_other_systems_hang_together(model: str, given: dict[str, float
     write_site(run, tmp_path / "s", Eligible(active=2.0))
     assert broken(tmp_path / "s") == []
     games = Page(tmp_path / "s" / "players" / "a.html").tables["games"][1:]
-    assert [row[4] for row in games] == [f"{game.chance.expected:.2f}" for game in players.games_of(run, "a")]
+    assert [row[4] for row in games] == [
+        f"{game.chance.expected:.2f}" for game in players.games_of(run, "a")
+    ]
 
 
 def test_many_games_keep_their_order() -> None:

@@ -22,7 +22,9 @@ def draw_ages(run: Run, options: FigureOptions) -> Figure:
     chosen = chosen_players(run, options, among=births)
     half_a_period = year_of(0.5, run.meta.period) - year_of(0.0, run.meta.period)
     curves: dict[str, list[CurvePoint]] = {}
-    for player, points in histories(run, [name for name in chosen.players if name in births]).items():
+    for player, points in histories(
+        run, [name for name in chosen.players if name in births]
+    ).items():
         curves[player] = []
         for point in points:
             age = point.year + half_a_period - births[player]
@@ -31,7 +33,9 @@ def draw_ages(run: Run, options: FigureOptions) -> Figure:
     if not curves:
         raise LookupFailed("the births of these players are not known", hint=NO_PEOPLE_HINT)
     notes = [*chosen.notes]
-    notes += [f"the birth of {player} is not known" for player in chosen.players if player not in births]
+    notes += [
+        f"the birth of {player} is not known" for player in chosen.players if player not in births
+    ]
     title = f"Skill of {title_of([*curves])} by age"
     spec = curves_figure(run, curves, title, axis_title(run), "skill", zero=False, by="age")
     return Figure(spec, f"{stem_of([*curves])}-by-age", tuple(notes))

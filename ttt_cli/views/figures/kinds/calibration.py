@@ -43,7 +43,10 @@ def calibration_figure(run: Run, forecast: Forecast) -> Spec:
     win_colour, loss_colour, draw_colour = vega.COLOURS[:3]
     colours = {"domain": domain, "range": [win_colour, draw_colour, loss_colour]}
     hue = vega.name("outcome", scale=colours, legend=vega.LEGEND)
-    tooltip = [vega.name("outcome"), *(vega.number(name) for name in ("predicted", "observed", "games"))]
+    tooltip = [
+        vega.name("outcome"),
+        *(vega.number(name) for name in ("predicted", "observed", "games")),
+    ]
     shapes = vega.name("outcome", scale={"domain": domain}, legend=vega.LEGEND)
     layers = [
         vega.layer("right", "line", {"x": x, "y": y}, strokeDash=[4, 4], color=vega.PALE),

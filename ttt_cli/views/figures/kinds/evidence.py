@@ -40,20 +40,37 @@ def surface_figure(run: Run, surface: Surface) -> Spec:
             records.append(tile)
     used = {record["step"] for record in records}
     colours = {step: colour for step, colour in zip(steps, SHADES, strict=True) if step in used}
-    legend = {"title": "nats below the best", "labelFontSize": 12, "symbolType": "square", "symbolSize": 220}
-    hue = vega.name("step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend)
+    legend = {
+        "title": "nats below the best",
+        "labelFontSize": 12,
+        "symbolType": "square",
+        "symbolSize": 220,
+    }
+    hue = vega.name(
+        "step", scale={"domain": [*colours], "range": [*colours.values()]}, legend=legend
+    )
     x = _axis(surface.keys[0], [*surface.ticks[0]])
     y = _axis(surface.keys[1], [*surface.ticks[1][::-1]])
     tooltip = [vega.number(name) for name in (*surface.keys, "log_evidence", "below")]
-    dot: Spec = {"filled": True, "size": 150, "color": "black", "stroke": "white", "strokeWidth": 1.5}
+    dot: Spec = {
+        "filled": True,
+        "size": 150,
+        "color": "black",
+        "stroke": "white",
+        "strokeWidth": 1.5,
+    }
     layers = [
-        vega.layer("tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"),
+        vega.layer(
+            "tiles", "rect", {"x": x, "y": y, "color": hue, "tooltip": tooltip}, kind="tile"
+        ),
         vega.layer("best", "point", {"x": x, "y": y}, **dot, opacity=1),
     ]
     best: Records = [dict(zip(surface.keys, surface.best, strict=True))]
     datasets = {"tiles": records, "best": best}
     subtitle = f"{run.name} · {surface_note(surface)}"
-    return vega.finish(layers, datasets, f"Log-evidence of {run.meta.label}", subtitle, height=_HEIGHT)
+    return vega.finish(
+        layers, datasets, f"Log-evidence of {run.meta.label}", subtitle, height=_HEIGHT
+    )
 
 
 def _axis(key: str, ticks: list[float]) -> Spec:

@@ -12,7 +12,10 @@ from ttt_cli.views.run import career_begin, curve_title, unit_words
 # What a run without a curve has instead, and what to fit with
 _WITHOUT: Final[dict[CurveName, tuple[str, str]]] = {
     "draws": ("the run has one draw margin for all years", "model.draw_margin_drift, say 0.04"),
-    "newcomers": ("newcomers are the same in all years of the run", "model.prior_mean_drift, say 15"),
+    "newcomers": (
+        "newcomers are the same in all years of the run",
+        "model.prior_mean_drift, say 15",
+    ),
     "career": ("the run has no careers", "model.growth, say 310, or -c ttt-career"),
 }
 

@@ -62,7 +62,9 @@ def draw_skills(run: Run, options: FigureOptions) -> Figure:
     return Figure(spec, stem_of(players), (*notes, *dotted.notes))
 
 
-def chosen_players(run: Run, options: FigureOptions, among: Container[str] | None = None) -> ChosenPlayers:
+def chosen_players(
+    run: Run, options: FigureOptions, among: Container[str] | None = None
+) -> ChosenPlayers:
     """The players named, else those who led in the most periods, of players `among` (None: all).
 
     Where none of these has led, those of them with the most games. Raises LookupFailed for unknown names and too many
@@ -105,7 +107,8 @@ def _of_run(run: Run, second_run: Run, players: Sequence[str]) -> DottedCurves:
     if run.scale.unit != second_run.scale.unit:
         units = f"{run.name} is in {run.scale.unit}, {second_run.name} in {second_run.scale.unit}"
         raise ConfigError(
-            f"{units}: one axis cannot show both", hint=f"give both one scale: {hint}, or --scale points"
+            f"{units}: one axis cannot show both",
+            hint=f"give both one scale: {hint}, or --scale points",
         )
     curves = histories(second_run, players)
     legend = f"skill by {second_run.name}"
@@ -113,19 +116,27 @@ def _of_run(run: Run, second_run: Run, players: Sequence[str]) -> DottedCurves:
     size = run.meta.elo_unit / second_run.meta.elo_unit
     if run.scale.anchors != second_run.scale.anchors:
         legend += " (other anchors)"
-        notes.append(f"{run.name} and {second_run.name} have different anchors: {hint} gives both one scale")
+        notes.append(
+            f"{run.name} and {second_run.name} have different anchors: {hint} gives both one scale"
+        )
     elif run.scale.unit == POINTS and abs(math.log(size)) > _SIMILAR:
         curves = _resized(curves, size, run.meta.newcomers_mean, second_run.meta.newcomers_mean)
         legend += f", in points of {run.name}"
-        notes.append(f"{legend}: {1 / size:.3g} of its points are one of these, and newcomers are equal")
+        notes.append(
+            f"{legend}: {1 / size:.3g} of its points are one of these, and newcomers are equal"
+        )
     return DottedCurves(curves, legend, second_run.name, notes)
 
 
-def _resized(curves: Curves, size: float, level: float | None, second_level: float | None) -> Curves:
+def _resized(
+    curves: Curves, size: float, level: float | None, second_level: float | None
+) -> Curves:
     """Curves in units that are `size` times as small, with newcomers' `second_level` at `level`."""
     shift = (level or 0.0) - size * (second_level or 0.0)
     return {
-        player: [point._replace(mean=size * point.mean + shift, sd=size * point.sd) for point in points]
+        player: [
+            point._replace(mean=size * point.mean + shift, sd=size * point.sd) for point in points
+        ]
         for player, points in curves.items()
     }
 
@@ -155,7 +166,9 @@ def dominance_figure(run: Run, players: Sequence[str], limits: Eligible) -> Spec
         points.setdefault(lead.player, []).append(point)
     curves = {player: points[player] for player in players if player in points}
     if not curves:
-        raise LookupFailed(f"no {run.meta.period} of theirs has {LEAST_OTHERS} others who are eligible")
+        raise LookupFailed(
+            f"no {run.meta.period} of theirs has {LEAST_OTHERS} others who are eligible"
+        )
     axis = f"lead over the {OTHERS} best others, {unit_words(run)}"
     line = f"lead over the mean of the {OTHERS} best others who are eligible, sds {method}"
     return curves_figure(run, curves, f"Dominance of {title_of([*curves])}", axis, line)

@@ -16,7 +16,9 @@ from ttt_cli.views.rankings.leaders import NumberOne, number_ones
 from ttt_cli.views.run import axis_title
 
 _FOR_NAMES: Final = 0.25  # of the height, above the curves
-_WIDER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+_WIDER: Final = (
+    "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+)
 # max(mean, n) is the list of the n largest means
 _MEANS: Final = """
 SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
@@ -37,10 +39,14 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     """
     drawn_condition = drawn_when_idle(run)
     means: dict[int, float] = dict(
-        run.select(_MEANS.format(count=count, eligible=limits.skills(run), drawn=drawn_condition))[1]
+        run.select(_MEANS.format(count=count, eligible=limits.skills(run), drawn=drawn_condition))[
+            1
+        ]
     )
     if not means:
-        raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_WIDER)
+        raise LookupFailed(
+            f"no {run.meta.period} has {count} players who are eligible", hint=_WIDER
+        )
     names = (f"mean of the top {count}", "number one")
     lines, firsts = _curve_records(run, means, number_ones(run, limits, drawn_condition), names)
     first = firsts[0]["year"]
@@ -51,7 +57,9 @@ def top_figure(run: Run, *, count: int, limits: Eligible) -> Spec:
     x = vega.years([first, last])
     scale = {"domain": [low, high + _FOR_NAMES * (high - low)], "nice": False, "zero": False}
     y = vega.number("value", axis={"format": "d", "title": axis_title(run)}, scale=scale)
-    hue = vega.name("of", scale={"domain": [*names], "range": [*vega.COLOURS[:2]]}, legend=vega.LEGEND)
+    hue = vega.name(
+        "of", scale={"domain": [*names], "range": [*vega.COLOURS[:2]]}, legend=vega.LEGEND
+    )
     tooltip = [vega.name("of"), vega.name("player"), vega.name("period"), vega.number("value")]
     piece = {"detail": vega.name("piece")}
     band = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}
@@ -82,7 +90,10 @@ class _CurveRecords(NamedTuple):
 
 
 def _curve_records(
-    run: Run, means: Mapping[int, float], firsts_by_time: Iterable[NumberOne], names: tuple[str, str]
+    run: Run,
+    means: Mapping[int, float],
+    firsts_by_time: Iterable[NumberOne],
+    names: tuple[str, str],
 ) -> _CurveRecords:
     """The records by period; `means`: of the best, by the number of the period; `names`: of both curves."""
     name_of_mean, name_of_first = names
@@ -90,13 +101,21 @@ def _curve_records(
     firsts: Records = []
     reign = 0
     for number_one in firsts_by_time:
-        period = {"year": year_of(number_one.period_number, run.meta.period), "period": number_one.period}
+        period = {
+            "year": year_of(number_one.period_number, run.meta.period),
+            "period": number_one.period,
+        }
         if number_one.period_number in means:
             mean = round(means[number_one.period_number], 1)
-            lines.append({**period, "value": mean, "of": name_of_mean, "player": "", "piece": name_of_mean})
+            lines.append(
+                {**period, "value": mean, "of": name_of_mean, "player": "", "piece": name_of_mean}
+            )
         if firsts and firsts[-1]["player"] != number_one.player:
             reign += 1
-        first_record = {**_first_record(number_one, period, name_of_first), "piece": f"reign {reign}"}
+        first_record = {
+            **_first_record(number_one, period, name_of_first),
+            "piece": f"reign {reign}",
+        }
         lines.append(first_record)
         firsts.append(first_record)
     return _CurveRecords(lines, firsts)
