@@ -32,7 +32,10 @@ KNOWN: Final = 1  # the player named first
 _ACTIVITY: Final = re.compile(r"(?P<root>root_)?activity(_(?P<length>[1-9]\d?)(?P<unit>[ym]))?")
 _IDLE: Final = "idle"  # years without games
 _MONTHS: Final = 12
-_COLOURS_UNKNOWN: Final = "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
+_COLOURS_UNKNOWN: Final = (
+    "the winner is always named first: colours are taken as unknown;"
+    " data.colours: known says otherwise"
+)
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,10 @@ Tau = Annotated[
 ]
 CareerYears = Annotated[float, Field(ge=0.01, le=1000.0)]
 WhiteAdvantage = Annotated[float, Field(description="added to White's performance, points")]
-_ESTIMATED: Final = "points; estimate: the most probable with a weak prior; auto: estimate where one side is at home, else 0"
+_ESTIMATED: Final = (
+    "points; estimate: the most probable with a weak prior;"
+    " auto: estimate where one side is at home, else 0"
+)
 DrawMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0)],
     Field(

@@ -134,7 +134,10 @@ def _quiet() -> Iterator[None]:
 
 
 HERE: Final = "127.0.0.1"
-_SCHEDULER_PROGRAM: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.cluster import serve_cluster; serve_cluster({})"
+_SCHEDULER_PROGRAM: Final = (
+    "import sys; sys.path[:] = {};"
+    " from ttt_cli.parallel.cluster import serve_cluster; serve_cluster({})"
+)
 _SETTINGS: Final = {
     "DASK_LOGGING__DISTRIBUTED": "critical",
     # Dask looks at every thread a hundred times a second, at every loop fifty times and at the system twice

@@ -25,7 +25,10 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
-_WORKER_PROGRAM: Final = "import sys; sys.path[:] = {}; from ttt_cli.parallel.processes import serve_orders; serve_orders()"
+_WORKER_PROGRAM: Final = (
+    "import sys; sys.path[:] = {};"
+    " from ttt_cli.parallel.processes import serve_orders; serve_orders()"
+)
 BESIDE_OTHERS: Final = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
 )
