@@ -174,6 +174,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "covariates, game_covariates, covariate_texts, covariate_points",
         "people_fields, people",
         "sources, game_sources",
+        "team_members, game_sides",
     )
     for heading in headings:
         for table in heading.split(", "):
@@ -200,11 +201,13 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
     of_sources = "sources game_sources"
+    of_teams = "team_members game_sides"
     listed = {
         *described.split(),
         *joint.split(),
         *of_covariates.split(),
         *of_sources.split(),
+        *of_teams.split(),
         *of_people.split(),
         *of_categories.split(", "),
     }
