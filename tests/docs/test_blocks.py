@@ -17,7 +17,7 @@ from ttt_cli.systems.resolve import resolve
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN_ONLY = {"text", ""}  # output, pictures made of letters, formulas
 NUMBERS = "<!-- the numbers above:\n"
-LONG = {"gallery.md"}  # all kinds of pictures: half a minute
+LONG = {"gallery.md", "why.md"}  # all kinds of pictures, fits without games: half a minute
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="blocks need a POSIX shell and terminal"

@@ -173,6 +173,7 @@ def files(here: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_nothing_acts_and_the_run_is_refused(
     here: Path, port: int, capsys: pytest.CaptureFixture[str]
@@ -449,7 +450,9 @@ def test_every_system_is_shown_as_it_was_found(model: str, given: dict[str, floa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
+@pytest.mark.parametrize(
+    "period", ["year", "quarter", "month", "week", pytest.param("day", marks=pytest.mark.large)]
+)
 def test_labels_are_those_of_the_periods(period: str) -> None:
     records = [("0900", "Old, A", "Older, B", "1-0"), ("2101-12-31", "Old, A", "Older, B", "0-1")]
     games = games_of(

@@ -361,11 +361,16 @@ COMMANDS = (
     ["tune", "beta", "-r", "a.ttt"],
     ["evidence", "--grid", "beta=300/400", "-r", "a.ttt"],
 )
+ALIKE = ("tune", "evidence")  # they write points beside the run, as `fit` and `update` write it
 
 
 @locks
 @pytest.mark.slow
-@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: args[0])
+@pytest.mark.parametrize(
+    "args",
+    [pytest.param(args, marks=[pytest.mark.large] * (args[0] in ALIKE)) for args in COMMANDS],
+    ids=lambda args: args[0],
+)
 def test_the_second_writer_is_refused_by_choice_or_waits(
     place: Path, args: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
