@@ -56,7 +56,7 @@ class StoredPairs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PlayedGames:
+class GamesInPosterior:
     """The games of a run, and what it believes of their players, (games,) each unless noted; model points.
 
     | name | unit | |
@@ -120,7 +120,7 @@ class PlayedGames:
         return total
 
 
-def played_games(run: Run) -> PlayedGames:
+def played_games(run: Run) -> GamesInPosterior:
     """The games of a run. Raises ConfigError for runs whose sites are not known, RunError without a joint posterior."""
     params = run.meta.params
     kind = _without_influence(run)
@@ -153,7 +153,7 @@ def played_games(run: Run) -> PlayedGames:
         doubt=NO_DOUBT if timeline.doubt is None else timeline.doubt,
     )
     unknown = np.where(timeline.sides == UNKNOWN_SIDES, UNKNOWN, 0)
-    return PlayedGames(
+    return GamesInPosterior(
         timeline=timeline,
         white=variable[white],
         black=variable[black],

@@ -98,7 +98,7 @@ class YearSums(NamedTuple):
     image: Array
 
 
-class Correction(NamedTuple):
+class LevelCorrection(NamedTuple):
     """Corrections by year: `shared`, subtracted from A z at first nodes; `level`, added to all z if levels are free."""
 
     shared: Array
@@ -106,9 +106,9 @@ class Correction(NamedTuple):
 
 
 class LevelSolution(NamedTuple):
-    """Correction of z and A z, and what it adds to r'z and to z'(A - M)z."""
+    """LevelCorrection of z and A z, and what it adds to r'z and to z'(A - M)z."""
 
-    correction: Correction
+    correction: LevelCorrection
     product: float
     coupling: float
 
@@ -193,14 +193,14 @@ class Newcomers:
         self.levels = FreeLevels(debuts, shared, np.linalg.inv(precision))
 
     def correction(self, sums: YearSums, product: float) -> LevelSolution:
-        """Correction of z and A z; `product` is z times `excess` over all first nodes."""
+        """LevelCorrection of z and A z; `product` is z times `excess` over all first nodes."""
         shared = self.shared(sums.debut)
         coupling = product - float(sums.debut @ shared)
         if self.levels is None:
-            return LevelSolution(Correction(shared, None), 0.0, coupling)
+            return LevelSolution(LevelCorrection(shared, None), 0.0, coupling)
         level = self.levels.inverse @ sums.residual
         image = sums.image + sums.excess - self.levels.debuts * shared
-        correction = Correction(shared + self.levels.shared @ level, level)
+        correction = LevelCorrection(shared + self.levels.shared @ level, level)
         return LevelSolution(
             correction, float(level @ sums.residual), coupling + 2.0 * float(level @ image)
         )

@@ -159,7 +159,7 @@ def _all_members(timeline: Timeline, members: Members, is_of_two: Mask) -> Membe
     )
 
 
-class _Sides(NamedTuple):
+class _SidesAsSums(NamedTuple):
     """Sides of games as sums, twice as many as games of the timeline: White's of each, then Black's.
 
     | name | shape | |
@@ -180,7 +180,7 @@ class _Sides(NamedTuple):
 
 def _sides(
     timeline: Timeline, members: Members, player_offsets: PlayerOffsets | None, team: TeamSkill
-) -> _Sides:
+) -> _SidesAsSums:
     """The sides of games, which have no terms where they are not among members'."""
     n_sides = 2 * timeline.n_games
     side = 2 * members.game + members.is_black
@@ -199,7 +199,7 @@ def _sides(
         variable = variable[order]
         coefficient = coefficient[order]
     start = np.append(0, np.cumsum(np.bincount(side, minlength=n_sides))).astype(np.int64)
-    return _Sides(start, variable.astype(np.int32), coefficient, players, first_node)
+    return _SidesAsSums(start, variable.astype(np.int32), coefficient, players, first_node)
 
 
 def _offset_variables(timeline: Timeline, members: Members, player_offsets: PlayerOffsets) -> Ids:
@@ -212,7 +212,7 @@ def _offset_variables(timeline: Timeline, members: Members, player_offsets: Play
     return np.where(of_member < 0, np.int32(-1), number).astype(np.int32)
 
 
-class _Performances(NamedTuple):
+class _SidePerformances(NamedTuple):
     """Performances of sides in orders of finish, by period.
 
     | name | shape | |
@@ -227,12 +227,12 @@ class _Performances(NamedTuple):
     start: Places
 
 
-def _performances(timeline: Timeline, sides: _Sides, period: Ids) -> _Performances:
+def _performances(timeline: Timeline, sides: _SidesAsSums, period: Ids) -> _SidePerformances:
     """The performances of sides; a side that has two neighbours in an order of finish has one. `period`: of games."""
     of_side = np.full(2 * timeline.n_games, -1)
     periods = len(timeline.game_start) - 1
     if timeline.race is None:
-        return _Performances(of_side, np.empty(0, np.int64), np.zeros(periods + 1, np.int64))
+        return _SidePerformances(of_side, np.empty(0, np.int64), np.zeros(periods + 1, np.int64))
     in_race = np.flatnonzero(np.repeat(timeline.race > 0, 2))
     race_and_node = (
         timeline.race[in_race // 2] * np.int64(timeline.n_nodes) + sides.first_node[in_race]
@@ -244,10 +244,10 @@ def _performances(timeline: Timeline, sides: _Sides, period: Ids) -> _Performanc
     new_number[order] = np.arange(len(order))
     of_side[in_race] = new_number[number]
     count = np.bincount(period[side // 2], minlength=periods)
-    return _Performances(of_side, side[order], np.append(0, np.cumsum(count)).astype(np.int64))
+    return _SidePerformances(of_side, side[order], np.append(0, np.cumsum(count)).astype(np.int64))
 
 
-class _Entries(NamedTuple):
+class _LinkEntries(NamedTuple):
     """Entries of links, (entries,) each: links are numbered games first, then what defines performances."""
 
     link: Places
@@ -256,8 +256,8 @@ class _Entries(NamedTuple):
 
 
 def _entries(
-    games: Places, sides: _Sides, performances: _Performances, first_performance: int
-) -> _Entries:
+    games: Places, sides: _SidesAsSums, performances: _SidePerformances, first_performance: int
+) -> _LinkEntries:
     """The entries of all links, by link.
 
     Those of a game are the terms of White minus those of Black, in an order of finish the performances of both. A link
@@ -283,30 +283,34 @@ def _entries(
     order = np.argsort(link, kind="stable")
     variable = np.concatenate([part.variable for part in parts])
     coefficient = np.concatenate([part.coefficient for part in parts])
-    return _Entries(link[order], variable[order], coefficient[order])
+    return _LinkEntries(link[order], variable[order], coefficient[order])
 
 
-def _terms(sides: _Sides, side: Places, link: Places, sign: float) -> _Entries:
+def _terms(sides: _SidesAsSums, side: Places, link: Places, sign: float) -> _LinkEntries:
     """The terms of sides in links, (sides,), with this sign."""
     length = sides.start[side + 1] - sides.start[side]
     before = np.cumsum(length) - length
     term = np.arange(length.sum()) + np.repeat(sides.start[side] - before, length)
-    return _Entries(np.repeat(link, length), sides.variable[term], sign * sides.coefficient[term])
+    return _LinkEntries(
+        np.repeat(link, length), sides.variable[term], sign * sides.coefficient[term]
+    )
 
 
-def _performance_entries(performance: NDArray[np.integer], link: Places, sign: float) -> _Entries:
+def _performance_entries(
+    performance: NDArray[np.integer], link: Places, sign: float
+) -> _LinkEntries:
     """Performances in links, (links,), with this sign."""
-    return _Entries(link, performance, np.full(len(link), sign))
+    return _LinkEntries(link, performance, np.full(len(link), sign))
 
 
 def _design(
     timeline: Timeline,
     games: Places,
-    sides: _Sides,
-    performances: _Performances,
+    sides: _SidesAsSums,
+    performances: _SidePerformances,
     terms: tuple[str, ...],
 ) -> LinkDesign:
-    """The numbers of all links, in the order of `_Entries`."""
+    """The numbers of all links, in the order of `_LinkEntries`."""
     white = 2 * games
     players = sides.players[white] + sides.players[white + 1]
     is_race = performances.of_side[white] >= 0
@@ -326,7 +330,7 @@ def _design(
 
 
 def _rows(
-    entries: _Entries, design: LinkDesign, weight: Array, period: Ids, periods: int
+    entries: _LinkEntries, design: LinkDesign, weight: Array, period: Ids, periods: int
 ) -> LinkRows:
     """The links by period, their numbers in the units of the design; `period`: of each link."""
     rows = LinkRows(

@@ -56,7 +56,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class _Crosstable:
+class _CrosstableInFile:
     """A crosstable in the file `name`, with what is said of it: event, site, date and round."""
 
     name: str
@@ -82,7 +82,7 @@ def read_crosstables(blocks: Iterator[bytes], data: DataConfig, name: str) -> Ta
     return records.table(winners=True)
 
 
-def _tables(text: str, name: str, constants: Mapping[str, str]) -> Iterator[_Crosstable]:
+def _tables(text: str, name: str, constants: Mapping[str, str]) -> Iterator[_CrosstableInFile]:
     """The crosstables of a file, each after its headers; an empty line or a header ends one. Raises DataError."""
     headers = dict(constants)
     lines: list[tuple[int, str]] = []
@@ -98,7 +98,9 @@ def _tables(text: str, name: str, constants: Mapping[str, str]) -> Iterator[_Cro
             headers[header[1].lower()] = header[2]
 
 
-def _table(lines: Sequence[tuple[int, str]], name: str, headers: Mapping[str, str]) -> _Crosstable:
+def _table(
+    lines: Sequence[tuple[int, str]], name: str, headers: Mapping[str, str]
+) -> _CrosstableInFile:
     """A crosstable from its numbered lines. Raises DataError."""
     first_line = lines[0][0]
     if not headers.get("date"):
@@ -122,7 +124,7 @@ def _table(lines: Sequence[tuple[int, str]], name: str, headers: Mapping[str, st
                 f"{row.name!r} has two rows, the first in line {other}", where=f"{name}:{row.line}"
             )
         lines_by_name[row.name] = row.line
-    return _Crosstable(name, dict(headers), tuple(rows))
+    return _CrosstableInFile(name, dict(headers), tuple(rows))
 
 
 def _is_head(cells: Sequence[str]) -> bool:
@@ -226,7 +228,7 @@ def _row(line: int, player: str, cells: Sequence[str], total: str, file: str) ->
     return _Row(line, player, tuple(cells), total)
 
 
-def _symbols(table: _Crosstable, row: int, column: int) -> tuple[str, ...]:
+def _symbols(table: _CrosstableInFile, row: int, column: int) -> tuple[str, ...]:
     """The results in a cell, one for each game: 1, 0, ½, + or -. Raises DataError."""
     text = table.rows[row].cells[column]
     if row == column:
@@ -247,7 +249,7 @@ def _symbols(table: _Crosstable, row: int, column: int) -> tuple[str, ...]:
     return results
 
 
-def _check_totals(table: _Crosstable) -> None:
+def _check_totals(table: _CrosstableInFile) -> None:
     """Raise DataError where a printed total is not the sum of the results."""
     for index, row in enumerate(table.rows):
         if not row.total:
@@ -283,7 +285,7 @@ def _total(text: str) -> float | None:
     return float(whole or 0) + (0.5 if half_point or half else 0.0)
 
 
-def _add_games(records: TextRecords, table: _Crosstable) -> None:
+def _add_games(records: TextRecords, table: _CrosstableInFile) -> None:
     """Add the games of all pairs. Raises DataError where the cells of a pair do not agree."""
     headers = {
         key: table.headers[key] for key in ("event", "site", "round") if table.headers.get(key)
@@ -309,7 +311,7 @@ def _add_games(records: TextRecords, table: _Crosstable) -> None:
 
 def _add_game(
     records: TextRecords,
-    table: _Crosstable,
+    table: _CrosstableInFile,
     row: int,
     column: int,
     symbol: str,

@@ -125,7 +125,7 @@ def _configured(columns: Mapping[str, str], header: Sequence[str], name: str) ->
     return fields
 
 
-class _Side(NamedTuple):
+class _RankedSide(NamedTuple):
     """A side in an order of finish."""
 
     rank: float
@@ -137,7 +137,7 @@ class _Race(NamedTuple):
     """An order of finish: the first row of the event, and its sides in any order."""
 
     row: Sequence[str]
-    sides: list[_Side]
+    sides: list[_RankedSide]
 
 
 def read_races(
@@ -210,7 +210,9 @@ def _of_events(rows: Iterator[tuple[int, Sequence[str]]], columns: RaceColumns) 
         sides = []
         for rank, field in enumerate(columns.places):
             cell = row[field].strip() if field < len(row) else ""
-            sides += [_Side(rank, side.strip(), line) for side in cell.split(_TIE) if side.strip()]
+            sides += [
+                _RankedSide(rank, side.strip(), line) for side in cell.split(_TIE) if side.strip()
+            ]
         yield _Race(row, sides)
 
 
@@ -222,7 +224,7 @@ def _of_participants(
     width = len(columns.header)
     key = columns.key
     participants: dict[tuple[str, ...], _Race] = {}
-    teams: dict[tuple[tuple[str, ...], str], list[_Side]] = {}
+    teams: dict[tuple[tuple[str, ...], str], list[_RankedSide]] = {}
     for line, row in rows:
         if len(row) < width:
             rejects.append(Note(line, BAD_ROW, f"{len(row)} fields, not {width}", DROPPED))
@@ -234,7 +236,7 @@ def _of_participants(
             continue
         event = tuple(row[field].strip() for field in key)
         race = participants.setdefault(event, _Race(row, []))
-        side = _Side(rank, player, line)
+        side = _RankedSide(rank, player, line)
         team = row[fields["team"]].strip() if "team" in fields else ""
         if team:
             teams.setdefault((event, team), []).append(side)
@@ -243,7 +245,7 @@ def _of_participants(
     for (event, _), members in teams.items():
         name = MEMBER_SIGN.join([member.name for member in members])
         rank = min(member.rank for member in members)
-        participants[event].sides.append(_Side(rank, name, members[0].line))
+        participants[event].sides.append(_RankedSide(rank, name, members[0].line))
     return list(participants.values())
 
 

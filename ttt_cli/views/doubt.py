@@ -61,7 +61,7 @@ class DoubtedGames:
         return games_in_file(run, games, cast("str", self.file))
 
 
-class SkillChange(NamedTuple):
+class SkillWithout(NamedTuple):
     """A skill with and without the games, shown units; None without a game of the player up to the period."""
 
     player: str
@@ -72,7 +72,7 @@ class SkillChange(NamedTuple):
     sd_without: float | None
 
 
-SKILL_COLUMNS: Final[tuple[Column[SkillChange], ...]] = (
+SKILL_COLUMNS: Final[tuple[Column[SkillWithout], ...]] = (
     Column("player", "", "player", each(lambda row: row.player)),
     Column("period", "", "the period in which the mean changes most; with `--each` all", each(lambda row: row.period)),
     Column("mean", "points", "mean of the run", each(lambda row: row.mean), decimals=1),
@@ -194,7 +194,7 @@ def _compare(
 
 def _skill_changes(
     run: Run, without: Without, number: int | None, *, every: bool
-) -> list[SkillChange]:
+) -> list[SkillWithout]:
     """The skills that change, most affected first; those of players who have left last."""
     all_nodes = node_skills(run)
     mean_without = without.node_means()
@@ -210,7 +210,7 @@ def _skill_changes(
     sd_without = without.sds(nodes)
     period = cast("Period", run.meta.period)
     return [
-        SkillChange(
+        SkillWithout(
             player=player,
             period=label(period_number, period),
             mean=float(nodes.mean[row]),

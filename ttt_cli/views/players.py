@@ -67,7 +67,7 @@ _OF_MEMBER: Final = {  # also of a team
     "is_black": "is_black",
     "games": "games JOIN game_players USING (game) JOIN names ON id = player_id WHERE player = $1",
 }
-# Where there are teams or orders of finish: a player's skills, his games (`_GameOfSides`), both sides of each (`_Side`)
+# With teams or orders of finish: skills of a player, his games (`_GameOfSides`), both sides of each (`_SideOfGame`)
 _SKILLS_OF_PERIODS: Final = "SELECT period_number, nodes FROM nodes WHERE player = ?"
 _SIDE_GAMES: Final = """
 SELECT game, period, period_number, date, white, black, file, line FROM games
@@ -172,7 +172,7 @@ class _GameOfSides(NamedTuple):
     line: int | None
 
 
-class _Side(NamedTuple):
+class _SideOfGame(NamedTuple):
     """A row of `_SIDES`: a side of a game, the mean skill of its members, and their names."""
 
     game: int
@@ -190,7 +190,7 @@ def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfP
     if player not in ids:
         return []
     sides = played.of(ids[player])
-    sides_of_games = [_Side(*row) for row in run.select(_SIDES, [player])[1]]
+    sides_of_games = [_SideOfGame(*row) for row in run.select(_SIDES, [player])[1]]
     side_of_game = {(side.game, side.is_black): side for side in sides_of_games}
     rows = [_GameOfSides(*row) for row in run.select(_SIDE_GAMES, [player])[1]]
     row_of_game = {row.game: row for row in rows}

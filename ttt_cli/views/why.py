@@ -131,7 +131,7 @@ def why_rows(
         question = _question(run, name, at, versus)
         influence = Influence(run)
         target = influence.target(run.joint.sum_of(question.skills, question.weights))
-        groups = _Groups(run, influence, question, by)
+        groups = _GroupsOfGames(run, influence, question, by)
         changes = influence.changes_without(target)
         estimates = np.bincount(groups.of_game, changes[groups.games], len(groups.names))
         order = np.argsort(-np.abs(estimates), kind="stable")
@@ -168,7 +168,7 @@ def _question(run: Run, name: str, at: str | int | None, versus: str | None) -> 
     return _Question(player, opponent, period, words, skills, np.array([1.0, -1.0]))
 
 
-class _Groups:
+class _GroupsOfGames:
     """Games of a run in groups.
 
     - `games`: the games that belong to a group; `of_game`: the index of it, of each of them

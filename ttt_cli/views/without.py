@@ -38,7 +38,7 @@ class Without(Protocol):
     def node_means(self) -> Array:
         """Means in all periods in which the run has games of the player, (nodes,), in the order of `node_skills`."""
 
-    def sds(self, nodes: NodeSkills) -> Array:
+    def sds(self, nodes: SkillsByPlayer) -> Array:
         """Sds of some of these skills, (nodes,)."""
 
     def means(self, skills: Sequence[Skill], before: Array) -> Array:
@@ -49,7 +49,7 @@ class Without(Protocol):
 
 
 @dataclass(frozen=True)
-class NodeSkills:
+class SkillsByPlayer:
     """Skills of a run in periods with games of the player, by player, then period; (nodes,) each, shown units.
 
     `node`: their numbers in the run.
@@ -66,9 +66,9 @@ class NodeSkills:
         """Player and period of each."""
         return list(zip(self.players, self.period_number.tolist(), strict=True))
 
-    def take(self, rows: Places) -> NodeSkills:
+    def take(self, rows: Places) -> SkillsByPlayer:
         """Some of the skills."""
-        return NodeSkills(
+        return SkillsByPlayer(
             self.node[rows],
             [self.players[row] for row in rows.tolist()],
             self.period_number[rows],
@@ -77,10 +77,10 @@ class NodeSkills:
         )
 
 
-def node_skills(run: Run) -> NodeSkills:
+def node_skills(run: Run) -> SkillsByPlayer:
     """The skills of a run in periods with games."""
     columns = run.arrays(_NODES)
-    return NodeSkills(
+    return SkillsByPlayer(
         np.arange(len(columns["mean"])),
         columns["player"].tolist(),
         columns["period_number"].astype(np.int64),
@@ -136,7 +136,7 @@ class WithoutToFirstOrder:
         mean[self._absent(before.skills)] = np.nan
         return mean
 
-    def sds(self, nodes: NodeSkills) -> Array:
+    def sds(self, nodes: SkillsByPlayer) -> Array:
         """Sds of skills: those of players without any of the games stay, the others take two solutions each."""
         growth = self._supposed.growth[self._run.joint.precision.group[nodes.node]]
         sds = nodes.sd.copy()
@@ -196,7 +196,7 @@ class WithoutByRefit:
         """Means in all periods in which the first run has games of the player."""
         return self._at(node_skills(self._run).skills).mean
 
-    def sds(self, nodes: NodeSkills) -> Array:
+    def sds(self, nodes: SkillsByPlayer) -> Array:
         """Sds of skills."""
         return self._at(nodes.skills).sd
 

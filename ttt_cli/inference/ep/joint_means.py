@@ -17,7 +17,7 @@ from ttt_cli.inference.ep.messages import gather_sites, precision_maps, smooth_a
 from ttt_cli.inference.ep.newcomers import DebutSums
 from ttt_cli.inference.ep.parts import VariableRange
 from ttt_cli.inference.ep.state import SliceState
-from ttt_cli.inference.newcomers import Correction, SliceLevels
+from ttt_cli.inference.newcomers import LevelCorrection, SliceLevels
 from ttt_cli.inference.solver import largest
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep import joint_means
@@ -150,7 +150,7 @@ def _fill_column(state: SliceState, column: Array, ends: Ids) -> None:
 
 
 def solve_own_chains(
-    state: SliceState, beta: float, alpha: float, correction: Correction | None
+    state: SliceState, beta: float, alpha: float, correction: LevelCorrection | None
 ) -> Array:
     """Take a step of conjugate gradients and solve M z = r for the chains of this slice alone.
 
@@ -170,7 +170,7 @@ def solve_own_chains(
     return np.stack([work.z[first] / variance_of_first, work.z[last] / variance_of_last], axis=1)
 
 
-def _correct(state: SliceState, correction: Correction | None) -> None:
+def _correct(state: SliceState, correction: LevelCorrection | None) -> None:
     if correction and state.newcomers:
         state.newcomers.correct(correction, state.workspace.z, state.workspace.image)
 
@@ -222,7 +222,7 @@ def add_couplings(state: SliceState, z: Array, az: Array) -> float:
 
 
 def finish(
-    state: SliceState, beta: float, alpha: float, correction: Correction | None, move: bool
+    state: SliceState, beta: float, alpha: float, correction: LevelCorrection | None, move: bool
 ) -> Finished:
     """Take the last step of the solution; with `move`, move the means and the sites there."""
     _correct(state, correction)

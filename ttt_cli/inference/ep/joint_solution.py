@@ -20,7 +20,7 @@ from ttt_cli.inference.ep.joint_means import (
     solve_own_chains,
 )
 from ttt_cli.inference.ep.transport import Exchange, Slices
-from ttt_cli.inference.newcomers import Correction, Newcomers, YearSums
+from ttt_cli.inference.newcomers import LevelCorrection, Newcomers, YearSums
 from ttt_cli.support.arrays import Array
 
 TOL: Final = 1e-3  # points: of the joint means
@@ -106,7 +106,7 @@ class JointSolver:
 
         `tol` is in points, `relative` to the corrections, in the norm of A: either ends the solution.
         """
-        correction: Correction | None = None  # of newcomers, for the next step
+        correction: LevelCorrection | None = None  # of newcomers, for the next step
 
         def precondition(beta: float, alpha: float) -> StepProducts:
             nonlocal correction

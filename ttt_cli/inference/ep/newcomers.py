@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.inference.newcomers import (
-    Correction,
+    LevelCorrection,
     MeanBeliefs,
     NewcomerMessages,
     SliceLevels,
@@ -226,7 +226,7 @@ class SliceNewcomers:
         sums[played] = np.add.reduceat(values[self._nodes], self._start[played])
         return sums
 
-    def correct(self, correction: Correction, z: Array, az: Array) -> None:
+    def correct(self, correction: LevelCorrection, z: Array, az: Array) -> None:
         """Complete `az` to A z, then add the levels to z and their product to `az`."""
         from scipy.sparse import csr_array
 

@@ -335,7 +335,7 @@ class PlayedGames:
         )
 
 
-class FurtherMembers(NamedTuple):
+class FurtherMemberNodes(NamedTuple):
     """Members of teams but the first, (members,) each.
 
     | field | content |
@@ -362,7 +362,7 @@ class TeamSides(NamedTuple):
     | `names` | | of teams, by game and whether on the second side |
     """
 
-    further: FurtherMembers
+    further: FurtherMemberNodes
     is_of_sides: Mask
     white: Strengths
     black: Strengths
@@ -422,7 +422,7 @@ def _sides_by_player(white: Ids, black: Ids) -> SidesByPlayer:
     return SidesByPlayer(stable_order(player), np.cumsum([0, *counts]))
 
 
-def _with_members(games: dict[str, Any], further: FurtherMembers) -> SidesByPlayer:
+def _with_members(games: dict[str, Any], further: FurtherMemberNodes) -> SidesByPlayer:
     """Both sides of all games by player, and those of teams once for each member, then in the order of games."""
     player = np.stack([games["white"], games["black"]], axis=1).ravel()
     node = np.stack([games["white_node"], games["black_node"]], axis=1).ravel()
@@ -483,7 +483,7 @@ def _team_sides(
     added = given / sides.scale + (1.0 / sides.scale - 1.0) * advantage
     is_further = rows["further"]
     return TeamSides(
-        further=FurtherMembers(
+        further=FurtherMemberNodes(
             rows["game"][is_further],
             rows["is_black"][is_further],
             rows["player"][is_further],
