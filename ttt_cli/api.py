@@ -230,7 +230,8 @@ def versus(
     if more:
         from ttt_cli.views.superiority import superiority_of_names
 
-        return _frame(superiority_of_names(_opened(run, category=category), [a, b, *more], at))
+        opened = _opened(run, category=category)
+        return _frame(superiority_of_names(opened, [a, b, *more], at).rows)
     if each:
         from ttt_cli.views.lead_history import lead_rows
 
@@ -384,7 +385,8 @@ def tournament(
     from ttt_cli.views.tournament import TournamentPlan, tournament_rows
 
     plan = TournamentPlan(kind, games, rounds)
-    return _frame(tournament_rows(_opened(run), names, plan, at=at, samples=samples, seed=seed)[0])
+    odds = tournament_rows(_opened(run), names, plan, at=at, samples=samples, seed=seed)
+    return _frame(odds.rows)
 
 
 def evidence(

@@ -35,7 +35,7 @@ def run() -> Run:
 
 
 def odds(run: Run, names: list[str], plan: TournamentPlan, **options: object) -> dict[str, dict]:
-    rows, _ = tournament_rows(run, names, plan, **options)
+    rows = tournament_rows(run, names, plan, **options).rows
     return {record["player"]: record for record in rows.records()}
 
 

@@ -67,10 +67,10 @@ def command(
     plot_format = figure_format(plot) if plot else ""
     run = query.open()
     plan = TournamentPlan(kind, games, rounds)
-    rows, notes = tournament_rows(run, names, plan, at=at, samples=samples, seed=seed)
-    say(*notes)
+    odds = tournament_rows(run, names, plan, at=at, samples=samples, seed=seed)
+    say(*odds.notes)
     if plot:
         from ttt_cli.views.figures.tournament import draw_tournament
 
-        save_figure(draw_tournament(rows), plot, plot_format)
-    query.show(rows)
+        save_figure(draw_tournament(odds.rows), plot, plot_format)
+    query.show(odds.rows)

@@ -59,8 +59,8 @@ def command(
     `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: each at the peak. All probabilities are A's.
     `stronger` is the probability of the higher skill. Outcomes are averaged over both colours unless a key names
     white, black or neutral. Of three or more players: for every pair the probability that the player of the row is
-    stronger, or with --places the probabilities of all places in a race. A table on a terminal shows A and B beside
-    each other; -f csv has all keys.
+    stronger, or with --places the probabilities of all places in a race in their last common period. A table on a
+    terminal shows A and B beside each other; -f csv has all keys.
     """
     of_a_game = at_b is not None or games is not None or bool(conditions) or record
     refuse(
@@ -77,12 +77,16 @@ def command(
     if places:
         from ttt_cli.views.places import place_rows
 
-        query.show(place_rows(run, [a, b, *more], at))
+        of_places = place_rows(run, [a, b, *more], at)
+        say(*of_places.notes)
+        query.show(of_places.rows)
         return
     if more:
         from ttt_cli.views.superiority import superiority_of_names
 
-        query.show(superiority_of_names(run, [a, b, *more], at, numbered=query.titled))
+        of_pairs = superiority_of_names(run, [a, b, *more], at, numbered=query.titled)
+        say(*of_pairs.notes)
+        query.show(of_pairs.rows)
         return
     if each:
         from ttt_cli.views.lead_history import lead_rows

@@ -13,6 +13,7 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.name_lists import find_players
 from ttt_cli.views.probability import normal_cdf_of_all
+from ttt_cli.views.rows import Rows
 
 PEAK: Final = "peak"
 _LAST_COMMON: Final = """
@@ -48,6 +49,13 @@ class Entrants(NamedTuple):
     def has_sds(self) -> bool:
         """Whether all skills have an uncertainty."""
         return all(entrant.skill["sd"] is not None for entrant in self.players)
+
+
+class EntrantRows(NamedTuple):
+    """A table of entrants, and remarks on how names and periods were chosen."""
+
+    rows: Rows
+    notes: tuple[str, ...]
 
 
 def find_entrants(

@@ -12,7 +12,7 @@ from ttt_cli.inference.outcome import is_gaussian
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.entrants import find_entrants
+from ttt_cli.views.entrants import EntrantRows, find_entrants
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
@@ -45,7 +45,7 @@ def place_probabilities(mean: Array, sd: Array) -> Array:
     return places
 
 
-def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> Rows:
+def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> EntrantRows:
     """Probabilities of places of players by name: columns `player,period,mean,sd,p_1,p_2,...,place`.
 
     `place` is the one to be expected. Equal performances have no width: within the draw margin the one ahead is ahead.
@@ -75,4 +75,4 @@ def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> Rows:
         "their skills taken as independent",
         run_line(run),
     )
-    return Rows(columns, rows, title, decimals)
+    return EntrantRows(Rows(columns, rows, title, decimals), entrants.notes)

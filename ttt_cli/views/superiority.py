@@ -7,7 +7,14 @@ from typing import Any
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.entrants import Entrants, entrants_in, find_entrants, stronger_than
+from ttt_cli.views.entrants import (
+    PEAK,
+    EntrantRows,
+    Entrants,
+    entrants_in,
+    find_entrants,
+    stronger_than,
+)
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import find_field
 from ttt_cli.views.rows import Rows, finite
@@ -54,11 +61,15 @@ def superiority_rows(run: Run, entrants: Entrants, *, numbered: bool = False) ->
 
 def superiority_of_names(
     run: Run, names: Sequence[str], at: str | int | None, *, numbered: bool = False
-) -> Rows:
-    """`superiority_rows` of players by name, in the order of the list. Raises LookupFailed."""
+) -> EntrantRows:
+    """`superiority_rows` of players by name, in the order of the list; without `at` each at the peak.
+
+    Raises LookupFailed.
+    """
     with run:
-        entrants = find_entrants(run, names, at)
-    return superiority_rows(run, entrants, numbered=numbered)
+        entrants = find_entrants(run, names, PEAK if at is None else at)
+    notes = entrants.notes if at is not None else (*entrants.notes, "each at the peak")
+    return EntrantRows(superiority_rows(run, entrants, numbered=numbered), notes)
 
 
 def superiority_of_field(

@@ -13,7 +13,7 @@ from ttt_cli.inference.outcome import is_gaussian
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.views.entrants import Entrants, covariance_of, find_entrants
+from ttt_cli.views.entrants import EntrantRows, Entrants, covariance_of, find_entrants
 from ttt_cli.views.history.prediction import predictor
 from ttt_cli.views.probability import params_in
 from ttt_cli.views.rankings.period import SEED
@@ -219,7 +219,7 @@ def tournament_rows(
     at: str | int | None = None,
     samples: int = SAMPLES,
     seed: int = SEED,
-) -> tuple[Rows, tuple[str, ...]]:
+) -> EntrantRows:
     """The odds of a tournament, the likeliest winner first, and remarks on names and periods.
 
     Columns `player,period,mean,points,p_first,p_alone,error` and `place_1`, `place_2`, ...: `points` expected,
@@ -280,9 +280,8 @@ def tournament_rows(
     hidden = {"error"}
     if len({entrant.period for entrant in entrants.players}) == 1:
         hidden.add("period")
-    return Rows(
-        (*columns, *place_columns), rows, title, decimals, frozenset(hidden)
-    ), entrants.notes
+    table = Rows((*columns, *place_columns), rows, title, decimals, frozenset(hidden))
+    return EntrantRows(table, entrants.notes)
 
 
 def _check(plan: TournamentPlan, n_players: int) -> None:

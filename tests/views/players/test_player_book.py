@@ -24,6 +24,7 @@ from ttt_cli.views.players import player_view
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rows import Rows, write_parquet
 from ttt_cli.views.superiority import superiority_of_field, superiority_of_names
+from ttt_cli.views.versus import versus_view
 
 NAME = "p02"
 
@@ -150,7 +151,7 @@ def test_a_lead_over_time_is_that_of_the_figure_and_says_who_overtook_whom(run: 
 
 
 def test_for_every_pair_the_probability_that_the_row_is_stronger(run: Run) -> None:
-    table = frame(superiority_of_names(run, ["p00", "p03", "p05"], 1904)).set_index("player")
+    table = frame(superiority_of_names(run, ["p00", "p03", "p05"], 1904).rows).set_index("player")
     chances = table[["p00", "p03", "p05"]].to_numpy(float)
     assert np.isnan(np.diag(chances)).all()
     off = ~np.eye(3, dtype=bool)
@@ -159,8 +160,19 @@ def test_for_every_pair_the_probability_that_the_row_is_stronger(run: Run) -> No
     assert chances[0, 1] == pytest.approx((samples[:, 0] > samples[:, 1]).mean(), abs=0.006)
     best = frame(superiority_of_field(run, 1904, eligible(run), 4))
     assert list(best.player) == list(top(run, 1904, 4).player)
-    numbered = superiority_of_names(run, ["p00", "p03"], 1904, numbered=True)
+    numbered = superiority_of_names(run, ["p00", "p03"], 1904, numbered=True).rows
     assert numbered.columns == ("no", "player", "period", "mean", "sd", "1", "2")
+
+
+def test_without_a_period_each_of_several_is_compared_at_the_peak(run: Run) -> None:
+    names = ["p00", "p03", "p05"]
+    view = superiority_of_names(run, names, None)
+    assert view.notes == ("each at the peak",)
+    peaks = run.players().set_index("player").peak_period
+    table = frame(view.rows)
+    assert list(table.period) == [peaks[name] for name in names]
+    (row,) = versus_view(run, "p00", "p03").report.records()
+    assert table["p03"][0] == pytest.approx(row["stronger"], abs=1e-6)
 
 
 @each(
