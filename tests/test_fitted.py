@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
-from ttt_cli.evaluate.forecast import expected, known_before
+from ttt_cli.evaluate.forecast import beliefs_at, known_before
 from ttt_cli.fitted import by_player, periods_of_histories, spans
 from ttt_cli.histories import chain_columns, later_on
 from ttt_cli.systems.registry import MODULES, load
@@ -51,7 +51,7 @@ def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
     begun = {name: column[ended] for name, column in laid_out.items()}
     number = longer.periods[-1]
     nodes = slice(int(longer.node_start[-2]), int(longer.node_start[-1]))
-    columns = expected(predicted, nodes)
+    columns = beliefs_at(predicted, nodes)
     for chain in fit.chains:
         mean, sd = later_on(begun, chain, number - laid_out["period_number"][ended], 1.0)
         name = "mean" if chain == "skill" else chain

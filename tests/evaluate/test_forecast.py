@@ -20,9 +20,9 @@ from ttt_cli.config.documents import Document
 from ttt_cli.config.schema import Colours, SolverConfig
 from ttt_cli.evaluate.forecast import (
     Forecaster,
+    beliefs_at,
     blocks,
-    expected,
-    find_step,
+    find_period_index,
     forecast,
     known_before,
     naive_probabilities,
@@ -89,7 +89,7 @@ def test_what_is_predicted_is_what_a_fit_of_the_past_alone_predicts(name: str) -
         fit = model.fit(known, with_share(model, share), SOLVER)
         nodes = slice(int(timeline.node_start[step]), int(timeline.node_start[stop]))
         games = slice(int(timeline.game_start[step]), int(timeline.game_start[stop]))
-        columns = expected(fit, nodes)
+        columns = beliefs_at(fit, nodes)
         white, black = (
             {key: column[ends[games] - nodes.start] for key, column in columns.items()}
             for ends in (timeline.game_white, timeline.game_black)
@@ -316,7 +316,7 @@ def test_leaving_one_out_by_cavity_is_close_to_fitting_without_the_game(model):
         weight[game] = 1e-12  # as good as left out, the nodes stay
         without = module.fit(replace(timeline, weight=weight), module.Params(**params), EXACT)
         white, black = (
-            expected(without, slice(ends[game], ends[game] + 1))
+            beliefs_at(without, slice(ends[game], ends[game] + 1))
             for ends in (timeline.game_white, timeline.game_black)
         )
         total += math.log(module.predict(without.params, white, black)[0, timeline.outcome[game]])
@@ -371,20 +371,27 @@ def test_a_run_is_scored_under_its_config_from_a_period_on():
 
 def test_the_first_period_is_found_by_its_label_or_year():
     timeline = build_timeline(make_games(THREE_YEARS))
-    assert [find_step(timeline, text) for text in ("1066", "1900", "1901", "1904")] == [0, 0, 1, 2]
+    assert [find_period_index(timeline, text) for text in ("1066", "1900", "1901", "1904")] == [
+        0,
+        0,
+        1,
+        2,
+    ]
     months = build_timeline(make_games(THREE_YEARS), "month")
-    assert [find_step(months, text) for text in ("1903", "1903-07", "1903.07", "1903-08")] == [
+    assert [
+        find_period_index(months, text) for text in ("1903", "1903-07", "1903.07", "1903-08")
+    ] == [
         1,
         1,
         1,
         2,
     ]
     with pytest.raises(LookupFailed, match="no games from 1905 on"):
-        find_step(timeline, "1905")
+        find_period_index(timeline, "1905")
     with pytest.raises(LookupFailed, match="'early' is not a period"):
-        find_step(timeline, "early")
+        find_period_index(timeline, "early")
     with pytest.raises(LookupFailed, match="the run is by the year: 1903-07 is shorter"):
-        find_step(timeline, "1903.07")
+        find_period_index(timeline, "1903.07")
 
 
 def test_fits_that_do_not_converge_are_told():
@@ -447,7 +454,7 @@ def test_games_are_predicted_with_the_last_years_margin_and_level(name):
         assert fit.draws.at(year - 1) == pytest.approx(seen.draws.at(year - 1), abs=1e-5)
     found = Forecaster(timeline, model, params, EXACT).predict(step, step + 1)
     nodes = slice(int(timeline.node_start[step]), int(timeline.node_start[step + 1]))
-    beliefs = expected(fit, nodes)
+    beliefs = beliefs_at(fit, nodes)
     draws = {"margin": fit.draws.margin[-1], "level": fit.draws.level[-1]}
     start = int(timeline.game_start[step])
     for g in range(start, start + 5):

@@ -6,7 +6,7 @@ import pytest
 from tests.support.builders import fit_rows, historical, make_games, skills, small_chess_base
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.forecast import Forecaster, find_step
+from ttt_cli.evaluate.forecast import Forecaster, find_period_index
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -127,7 +127,7 @@ def test_joint_posteriors_of_real_games(data):
 )
 def test_predictions_of_a_year_from_all_games_before(data, given, log_loss):
     timeline = build_timeline(as_read(data, "historical_pre1942"))
-    step = find_step(timeline, "1930")
+    step = find_period_index(timeline, "1930")
     games = slice(int(timeline.game_start[step]), int(timeline.game_start[step + 1]))
     params = ttt.Params(draw_margin=250.0, **given)
     forecaster = Forecaster(timeline, ttt, params, SolverConfig(posterior="factorised"))

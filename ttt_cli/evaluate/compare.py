@@ -27,9 +27,10 @@ from ttt_cli.evaluate.calibration import (
 from ttt_cli.evaluate.forecast import (
     Forecaster,
     GameScores,
+    PeriodBlock,
     Scores,
     blocks,
-    find_step,
+    find_period_index,
     later_half,
     score_games,
 )
@@ -213,7 +214,9 @@ def compare(
     """
     if not timeline.n_games:
         raise LookupFailed("there are no games to predict")
-    first = find_step(timeline, since) if since else later_half(timeline, len(timeline.periods))
+    first = (
+        find_period_index(timeline, since) if since else later_half(timeline, len(timeline.periods))
+    )
     plan = _plan(timeline, first, every, tuning) if tuning else None
     replaced: tuple[str, ...] = ()
     if every is None:
@@ -224,13 +227,13 @@ def compare(
         cheaper = [affordable(timeline, system, fits) for system in systems]
         systems = [choice.system for choice in cheaper]
         replaced = tuple(choice.note for choice in cheaper if choice.note)
-    steps = tuple(blocks(timeline, first, every))
+    period_blocks = tuple(blocks(timeline, first, every))
     units = len(timeline.periods) - first + 1 + (plan.evaluations if plan else 0)
     work = timeline.n_games * units * len(systems)
     cluster = None if jobs else _cluster_of(systems)
     jobs = jobs or (1 if work < SMALL else available_cores())
     threads = threads_each(cluster, min(jobs, len(systems)), None, available_cores())
-    evaluation = Evaluation(timeline, tuple(systems), steps, plan, threads)
+    evaluation = Evaluation(timeline, tuple(systems), period_blocks, plan, threads)
     width = max(len(system.name) for system in systems)
     interrupted = False
     results: dict[int, SystemResult] = {}
@@ -280,7 +283,9 @@ def _cluster_of(systems: Sequence[Resolved]) -> str | None:
 
 
 def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOptions) -> TunePlan:
-    since = find_step(timeline, options.since) if options.since else later_half(timeline, first)
+    since = (
+        find_period_index(timeline, options.since) if options.since else later_half(timeline, first)
+    )
     if first == 0 or since >= first:
         raise ConfigError(
             "there are no games before the test to tune with",
@@ -294,9 +299,9 @@ def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
     """Periods between refits: the fewest that keep all fits within `MOST` games, but at most one year."""
     seen = timeline.game_start[first:-1]
     year = STEPS_PER_YEAR[timeline.period]
-    steps = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
-    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= MOST)
-    return next(affordable, steps[-1])
+    choices = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
+    affordable = (every for every in choices if sets * int(seen[::every].sum()) <= MOST)
+    return next(affordable, choices[-1])
 
 
 class AffordableSystem(NamedTuple):
@@ -337,7 +342,7 @@ class Evaluation:
 
     timeline: Timeline
     systems: tuple[Resolved, ...]
-    steps: tuple[tuple[int, int], ...]
+    blocks: tuple[PeriodBlock, ...]
     plan: TunePlan | None
     threads: int
 
@@ -363,10 +368,10 @@ class Evaluation:
         forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
         parts = []
         began = process_time()
-        for step, stop in self.steps:
+        for block in self.blocks:
             end_if_unwanted()
-            parts.append(forecaster.predict(step, stop))
-            report((stop - step, ""))
+            parts.append(forecaster.predict(block.first, block.stop))
+            report((block.stop - block.first, ""))
         seconds = process_time() - began
         evidence = math.nan
         note = None

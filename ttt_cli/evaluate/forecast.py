@@ -24,13 +24,13 @@ from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.covariates import find_terms, with_computed, with_points
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
-from ttt_cli.inference.params import Params
+from ttt_cli.inference.params import Params, Traits
 from ttt_cli.inference.sides import sides_as_players
 from ttt_cli.inference.solver import rough_enough
 from ttt_cli.inference.victory import find_steps
 from ttt_cli.periods import numbers_within
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.systems import registry
@@ -39,10 +39,17 @@ from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import KNOWN, Timeline, build_timeline
 
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage, covariates and lapses count as 0
-GROWTH: Final = (
-    1.25  # of the games seen, after which White's advantage and covariates are re-estimated
-)
-ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
+# White's advantage, covariates, lapses and margin steps are estimated again after this factor of games
+GROWTH: Final = 1.25
+# A share of draws for fits that do not depend on it: with the same one always, one fit serves all periods
+ANY_SHARE: Final = 1.0 / 3.0
+EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding
+OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
+BINS: Final = 20  # of a probability
+
+Columns = dict[
+    str, Array
+]  # beliefs as `predict` takes them: `mean`, `sd` and the model's further columns
 
 
 @dataclass(frozen=True)
@@ -62,11 +69,12 @@ class Forecast:
     converged: bool
 
     @property
-    def scores(self) -> "tuple[Scores, Scores]":
+    def scores(self) -> "ForecastScores":
         """Scores of the system and of the naive one."""
-        model = score(self.model, self.outcome, self.weight)
-        naive = score(self.naive, self.outcome, self.weight)
-        return model, naive
+        return ForecastScores(
+            model=score(self.model, self.outcome, self.weight),
+            naive=score(self.naive, self.outcome, self.weight),
+        )
 
     @property
     def games(self) -> float:
@@ -92,7 +100,7 @@ def predict_run(
     data = resolved.config.data
     solver = resolved.config.solver
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
-    first = find_step(timeline, since) if since else 0
+    first = find_period_index(timeline, since) if since else 0
     return forecast(
         timeline,
         resolved.model,
@@ -119,13 +127,14 @@ def forecast(
     model_parts = []
     naive_parts = []
     with progress.task("predicting", total=len(timeline.periods) - first, unit="periods") as bar:
-        for step, stop in blocks(timeline, first, every):
-            probabilities = forecaster.predict(step, stop)
+        for block in blocks(timeline, first, every):
+            probabilities = forecaster.predict(block.first, block.stop)
             model_parts.append(probabilities)
             naive_parts.append(
-                np.tile(naive_probabilities(timeline.until(step)), (len(probabilities), 1))
+                np.tile(naive_probabilities(timeline.until(block.first)), (len(probabilities), 1))
             )
-            bar.advance(stop - step, timeline.label(int(timeline.periods[stop - 1])))
+            last = timeline.label(int(timeline.periods[block.stop - 1]))
+            bar.advance(block.stop - block.first, last)
     games = slice(int(timeline.game_start[first]), None)
     return Forecast(
         first=timeline.label(int(timeline.periods[first])),
@@ -138,10 +147,17 @@ def forecast(
     )
 
 
-def blocks(timeline: Timeline, first: int, every: int) -> list[tuple[int, int]]:
-    """Periods from `first` on in blocks of `every`, as (start, stop) indices."""
+class PeriodBlock(NamedTuple):
+    """Successive periods of a timeline, all predicted by one fit: indices from `first` to before `stop`."""
+
+    first: int
+    stop: int
+
+
+def blocks(timeline: Timeline, first: int, every: int) -> list[PeriodBlock]:
+    """The periods from index `first` on in blocks of `every`; the last one may be shorter."""
     end = len(timeline.periods)
-    return [(step, min(step + every, end)) for step in range(first, end, every)]
+    return [PeriodBlock(index, min(index + every, end)) for index in range(first, end, every)]
 
 
 def naive_probabilities(seen: Timeline) -> Array:
@@ -157,30 +173,106 @@ def later_half(timeline: Timeline, end: int) -> int:
     return min(int(np.searchsorted(timeline.game_start[: end + 1], half)), max(end - 1, 0))
 
 
-def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
-    """The games before the period at index `step`, with all nodes before index `stop`, to predict those from `step`."""
+def known_before(timeline: Timeline, first: int, stop: int) -> Timeline:
+    """What a fit may know that predicts the periods from index `first` to before `stop`.
+
+    The games are those of the periods before `first`. The nodes are those of all periods before `stop`: a fit then has
+    predictions for the nodes of the predicted games, which have no games yet.
+    """
     nodes = timeline.until(stop)
-    end = int(timeline.game_start[step])
+    end = int(timeline.game_start[first])
     return nodes.with_games(slice(end), np.minimum(nodes.game_start, end))
 
 
-def find_step(timeline: Timeline, since: str) -> int:
+def find_period_index(timeline: Timeline, since: str) -> int:
     """Index of the first period with games from the period `since` on. Raises LookupFailed when there is none."""
     labels = [
         timeline.label(number)
         for number in timeline.periods[[0, -1][: len(timeline.periods)]].tolist()
     ]
-    first, _ = numbers_within(since, timeline.period, labels)
-    step = int(np.searchsorted(timeline.periods, first))
-    if step == len(timeline.periods):
+    first_number, _ = numbers_within(since, timeline.period, labels)
+    index = int(np.searchsorted(timeline.periods, first_number))
+    if index == len(timeline.periods):
         last = f"the last ones are of {labels[-1]}" if labels else None
         raise LookupFailed(f"there are no games from {since} on", hint=last)
-    return step
+    return index
+
+
+class CategoryBeliefs(NamedTuple):
+    """Beliefs about skills in one category of games.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | is_game | (games,) | | mask of the games of the category |
+    | mean, sd | (nodes,) | points | of the skill there |
+    """
+
+    is_game: Mask
+    mean: Array
+    sd: Array
+
+
+@dataclass(frozen=True)
+class BlockBeliefs:
+    """Beliefs about skills at the nodes of a block of periods, before its games.
+
+    `columns`: as of `beliefs_at`, (nodes,) each. `categories`: those with offsets that have games in the block.
+    """
+
+    columns: Columns
+    categories: list[CategoryBeliefs]
+
+    def of_players(self, node: Ids | Places, game: Any) -> Columns:
+        """Beliefs about players, a column each, by their node in the block and their game among those of the block.
+
+        In a game of a category with offsets they are those about the skill there.
+        """
+        columns = {name: column[node] for name, column in self.columns.items()}
+        for category in self.categories:
+            in_category = category.is_game[game]
+            columns["mean"] = np.where(in_category, category.mean[node], columns["mean"])
+            columns["sd"] = np.where(in_category, category.sd[node], columns["sd"])
+        return columns
+
+
+class FitBefore(NamedTuple):
+    """A fit with beliefs from earlier games only, and parameters for `predict`."""
+
+    fit: Fit
+    params: dict[str, Any]
+
+
+class OpenParams(NamedTuple):
+    """Values of the parameters that earlier games decide: for a fit, and those that differ in predictions."""
+
+    of_fit: dict[str, Any]
+    of_predictions: dict[str, float]
+
+
+class _FullFit(NamedTuple):
+    """One fit of a filter to all games, with beliefs before the games of each node.
+
+    It was made with `params` for the periods from index `first` on.
+    """
+
+    fit: Fit
+    first: int
+    params: Params
 
 
 @dataclass
 class Forecaster:
-    """Predict the games of a timeline, forwards in time; a fit starts from its step's in `starts`, or the last."""
+    """Predict the games of a timeline, block by block, forwards in time.
+
+    | name | |
+    |---|---|
+    | starts | fits to start from, by the index of the first period that they predict; each fit is put there |
+    | converged | whether all fits did so far |
+    | _last | the fit made last: the next one starts from it where `starts` has none |
+    | _full_fit | the fit that serves all periods, of filters with the same parameters for all |
+    | _estimates | estimates of parameters beside skills from earlier games, by key |
+    | _next_estimate_at | weighted number of games from which on they are estimated again |
+    """
 
     timeline: Timeline
     model: Model
@@ -189,97 +281,60 @@ class Forecaster:
     starts: dict[int, Fit] | None = field(default=None, repr=False)
     converged: bool = field(default=True, init=False)
     _last: Fit | None = field(default=None, init=False, repr=False)
-    _full_fit: Fit | None = field(default=None, init=False, repr=False)
-    _full_fit_from: int = field(default=0, init=False)  # index of the first period that it predicts
-    _full_fit_params: Params | None = field(default=None, init=False, repr=False)
-    _estimates: dict[str, float] = field(default_factory=dict, init=False)  # of offsets, by key
-    _next_estimate_at: float = field(
-        default=ESTIMATED_FROM, init=False
-    )  # games for the next estimates
+    _full_fit: _FullFit | None = field(default=None, init=False, repr=False)
+    _estimates: dict[str, float] = field(default_factory=dict, init=False)
+    _next_estimate_at: float = field(default=ESTIMATED_FROM, init=False)
 
     def __post_init__(self) -> None:
         registry.check_games(self.model, self.timeline)
-        self._traits = self.model.TRAITS
         self.timeline = with_computed(self.timeline, self.params)
-        self._loose = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
 
-    def predict(self, step: int, stop: int) -> Array:
-        """Probabilities (games, 3) of the games of periods `step` to `stop` (excluded)."""
-        nodes = slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
-        games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
-        fit, params = self._fit_before(step, stop)
+    def predict(self, first: int, stop: int) -> Array:
+        """Probabilities (games, 3) of loss, draw and win in the games of the periods `first` to before `stop`, indices.
+
+        A side of a team, or in an order of finish, is predicted as a player in a game of two with the same chances.
+        """
+        timeline = self.timeline
+        first_node = int(timeline.node_start[first])
+        nodes = slice(first_node, int(timeline.node_start[stop]))
+        games = slice(int(timeline.game_start[first]), int(timeline.game_start[stop]))
+        fit, params = self._fit_before(first, stop)
         params = in_year(params, None if fit.draws is None else fit.draws.at(LAST))
-        beliefs = expected(fit, nodes)
-        white_node = self.timeline.game_white[games] - nodes.start
-        black_node = self.timeline.game_black[games] - nodes.start
-        white = {name: column[white_node] for name, column in beliefs.items()}
-        black = {name: column[black_node] for name, column in beliefs.items()}
-        for category, setting in self.params.offset_settings.items():
-            in_category = self.timeline.in_category(category)[games]
-            if in_category.any():
-                skills = skills_in_category(fit, category, setting["sd"])
-                for side, node in ((white, white_node), (black, black_node)):
-                    side["mean"] = np.where(in_category, skills.mean[nodes][node], side["mean"])
-                    side["sd"] = np.where(in_category, skills.sd[nodes][node], side["sd"])
-        half_handicap = 0.5 * fit.elo_unit * self.timeline.offset[games]
-        of_games = self.timeline
-        if points_by_term(params) or self.timeline.members is not None:
-            of_games = self.timeline.with_games(games, np.zeros_like(self.timeline.game_start))
-        if points_by_term(params):
-            half_handicap = half_handicap + 0.5 * points_added(params, of_games)
-        if of_games.members is not None:
-            half_handicap = self._with_sums(
-                fit, params, of_games, nodes, white, black, half_handicap
-            )
-        white["mean"] = white["mean"] + half_handicap
-        black["mean"] = black["mean"] - half_handicap
-        probabilities = by_sides(
-            self.model.predict, params, white, black, self.timeline.sides[games]
-        )
+        beliefs = self._beliefs(fit, nodes, games)
+        white = beliefs.of_players(timeline.game_white[games] - first_node, np.s_[:])
+        black = beliefs.of_players(timeline.game_black[games] - first_node, np.s_[:])
+        added = fit.elo_unit * timeline.offset[games]
+        if points_by_term(params) or timeline.members is not None:
+            # Only columns of games are read from this timeline: where periods start in it does not matter
+            predicted = timeline.with_games(games, np.zeros_like(timeline.game_start))
+            added = added + points_added(params, predicted)
+            members = predicted.members
+            if members is not None:
+                of_members = beliefs.of_players(members.node - first_node, members.game)
+                sides = sides_as_players(
+                    members,
+                    of_members["mean"],
+                    of_members["sd"],
+                    predicted.n_games,
+                    self.params.team_skill,
+                )
+                has_members = members.mask_of_games(predicted.n_games)
+                for number, side in enumerate((white, black)):
+                    side["mean"] = np.where(has_members, sides.mean[:, number], side["mean"])
+                    side["sd"] = np.where(has_members, sides.sd[:, number], side["sd"])
+                advantage = params.get(ADVANTAGE, 0.0) * (predicted.sides == KNOWN)
+                added = sides.added_to_first(added, advantage)
+        white["mean"] = white["mean"] + 0.5 * added
+        black["mean"] = black["mean"] - 0.5 * added
+        probabilities = by_sides(self.model.predict, params, white, black, timeline.sides[games])
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
-    def _with_sums(
-        self,
-        fit: Fit,
-        params: dict[str, Any],
-        of_games: Timeline,
-        nodes: slice,
-        white: dict[str, Array],
-        black: dict[str, Array],
-        half_handicap: Array,
-    ) -> Array:
-        """Set the sides of games of teams and in orders of finish; returns half of what is added to skills in games.
-
-        A side has the beliefs of a player in a game of two with the same chances (`sides_as_players`), so that White's
-        advantage is to be divided, too.
-        """
-        members = of_games.members
-        assert members is not None
-        beliefs = expected(fit, nodes)
-        node = members.node - nodes.start
-        mean = beliefs["mean"][node]
-        sd = beliefs["sd"][node] if "sd" in beliefs else np.zeros(len(node))
-        for category, setting in self.params.offset_settings.items():
-            in_category = of_games.in_category(category)[members.game]
-            skills = skills_in_category(fit, category, setting["sd"])
-            mean = np.where(in_category, skills.mean[nodes][node], mean)
-            sd = np.where(in_category, skills.sd[nodes][node], sd)
-        sides = sides_as_players(members, mean, sd, of_games.n_games, self.params.team_skill)
-        has_members = np.zeros(of_games.n_games, np.bool_)
-        has_members[members.game] = True
-        for number, side in enumerate((white, black)):
-            side["mean"] = np.where(has_members, sides.mean[:, number], side["mean"])
-            side["sd"] = np.where(has_members, sides.sd[:, number], side["sd"])
-        more = (1.0 / sides.scale - 1.0) * params.get(ADVANTAGE, 0.0) * (of_games.sides == KNOWN)
-        half_added: Array = half_handicap / sides.scale + 0.5 * more
-        return half_added
-
-    def numbers(self, step: int) -> dict[str, Any]:
-        """Resolved parameters for predicting the period at index `step`."""
-        return self._fit_before(step, step + 1)[1]
+    def params_before(self, first: int) -> dict[str, Any]:
+        """Parameters for predicting the period at index `first`; fits the games before it to find them."""
+        return self._fit_before(first, first + 1).params
 
     def log_evidence(self) -> float:
-        """Log-evidence of all games under the given parameters, NaN where the model has none."""
+        """Log-evidence of all games under the configured parameters, NaN where the model has none."""
         if not self._traits.has_evidence:
             return math.nan
         if self._traits.fits_periods:
@@ -291,50 +346,75 @@ class Forecaster:
         self.converged &= fit.status.converged
         return fit.log_evidence
 
-    def _fit_before(self, step: int, stop: int) -> tuple[Fit, dict[str, Any]]:
-        """A fit to the games before the period at index `step`, and parameters that predict outcomes before `stop`."""
-        resolved, prediction_only = self._resolve_open(step)
-        params = self.params.model_copy(update={**self._traits.for_predictions, **resolved})
-        if self._traits.kind == "smoothed":
-            fit = self._fit(known_before(self.timeline, step, stop), params, step)
-        elif (
-            "draw_probability" in resolved and not self._traits.draws_apart
-        ):  # other for every step
-            fit = self._fit(self.timeline.until(stop), params, step)
-        else:
-            if (
-                self._full_fit is None
-                or step < self._full_fit_from
-                or params != self._full_fit_params
-            ):
-                self._full_fit = self._fit(self.timeline, params, step)
-                self._full_fit_from = step
-                self._full_fit_params = params
-            fit = self._full_fit
-        return fit, {**fit.params, **prediction_only}
+    @property
+    def _traits(self) -> Traits:
+        return self.model.TRAITS
 
-    def _resolve_open(self, step: int) -> tuple[dict[str, Any], dict[str, float]]:
-        """Open parameters from the games before the period at index `step`: for fits, and for predictions only."""
-        seen = self.timeline.until(step)
-        resolved: dict[str, Any] = {}
-        prediction_only: dict[str, float] = {}
+    def _beliefs(self, fit: Fit, nodes: slice, games: slice) -> BlockBeliefs:
+        """The beliefs of a fit at the nodes of a block of periods, with those in the categories of its games."""
+        categories = []
+        for category, setting in self.params.offset_settings.items():
+            is_game = self.timeline.in_category(category)[games]
+            if is_game.any():
+                skills = skills_in_category(fit, category, setting["sd"])
+                categories.append(CategoryBeliefs(is_game, skills.mean[nodes], skills.sd[nodes]))
+        return BlockBeliefs(beliefs_at(fit, nodes), categories)
+
+    def _fit_before(self, first: int, stop: int) -> FitBefore:
+        """A fit that predicts the periods from index `first` to before `stop`, by `beliefs_at` their nodes.
+
+        None of its beliefs there knows a result of its own period or a later one. That is seen to in three ways:
+
+        - A smoothed model is fitted to the games before `first` only.
+        - A filter passes the games once, and `beliefs_at` takes its beliefs before the games of a node. So one fit to
+          all games serves all periods, as long as the parameters stay the same.
+        - A filter that depends on the share of draws has other parameters for each block: it passes the games before
+          `stop` again.
+        """
+        open_params = self._resolve_open(first)
+        params = self.params.model_copy(
+            update={**self._traits.for_predictions, **open_params.of_fit}
+        )
+        depends_on_draws = "draw_probability" in open_params.of_fit and not self._traits.draws_apart
+        if self._traits.kind == "smoothed":
+            fit = self._fit(known_before(self.timeline, first, stop), params, first)
+        elif depends_on_draws:
+            fit = self._fit(self.timeline.until(stop), params, first)
+        else:
+            fit = self._fit_all(params, first)
+        return FitBefore(fit, {**fit.params, **open_params.of_predictions})
+
+    def _fit_all(self, params: Params, first: int) -> Fit:
+        """The fit of a filter to all games, for the periods from index `first` on; made anew only if it must be."""
+        full = self._full_fit
+        if full is None or first < full.first or params != full.params:
+            full = _FullFit(self._fit(self.timeline, params, first), first, params)
+            self._full_fit = full
+        return full.fit
+
+    def _resolve_open(self, first: int) -> OpenParams:
+        """The parameters left open (`auto`, `estimate`), from the games before the period at index `first`."""
+        seen = self.timeline.until(first)
+        of_fit: dict[str, Any] = {}
+        of_predictions: dict[str, float] = {}
         if self.params.draws_open:
             share = float(naive_probabilities(seen)[DRAW])
-            resolved["draw_probability"] = share
             if self._traits.draws_apart:
-                resolved["draw_probability"] = ANY_SHARE
-                prediction_only = {"draw_probability": share, "draw_margin": logistic_margin(share)}
+                of_fit["draw_probability"] = ANY_SHARE
+                of_predictions = {"draw_probability": share, "draw_margin": logistic_margin(share)}
+            else:
+                of_fit["draw_probability"] = share
         if self._estimates_anything:
-            self._estimate_offsets(seen, resolved)
+            self._estimate_beside_skills(seen, of_fit)
         if self.params.step_settings:
-            resolved["margin_steps"] = self._steps_before(seen)
+            of_fit["margin_steps"] = self._margin_steps_before(seen)
         if self.params.estimates_lapse:
-            resolved[LAPSE] = self._estimates.get(LAPSE, 0.0)
+            of_fit[LAPSE] = self._estimates.get(LAPSE, 0.0)
         if self.params.estimates_advantage:
-            resolved[ADVANTAGE] = self._estimates.get(ADVANTAGE, 0.0)
+            of_fit[ADVANTAGE] = self._estimates.get(ADVANTAGE, 0.0)
         if self.params.estimates_covariates:
-            resolved["covariates"] = self._covariates_before(seen)
-        return resolved, prediction_only
+            of_fit["covariates"] = self._covariates_before(seen)
+        return OpenParams(of_fit, of_predictions)
 
     @property
     def _estimates_anything(self) -> bool:
@@ -347,12 +427,13 @@ class Forecaster:
             or params.estimates_steps
         )
 
-    def _steps_before(self, seen: Timeline) -> dict[str, float]:
-        """Steps between margins of victory as numbers, by the games before.
+    def _margin_steps_before(self, seen: Timeline) -> dict[str, float]:
+        """Steps between margins of victory as numbers, from the games seen, by margin.
 
-        None before estimates, where wins of any margin count alike, and none before the first game with a margin.
+        Empty, so that wins of any margin count alike, in two cases: no game seen has a margin, or steps are to be
+        estimated and have not been yet.
         """
-        if seen.victory_margin is None or not seen.victory_margin.any():
+        if not _has_margins(seen):
             return {}
         steps = find_steps(self.params.step_settings, seen)
         if self.params.estimates_steps:
@@ -369,14 +450,17 @@ class Forecaster:
             )
         return with_points({}, points)
 
-    def _estimate_offsets(self, seen: Timeline, resolved: dict[str, Any]) -> None:
-        """Estimate White's advantage, covariates, lapses and steps anew if enough games have been played since."""
+    def _estimate_beside_skills(self, seen: Timeline, of_fit: dict[str, Any]) -> None:
+        """Estimate White's advantage, covariates, lapses and margin steps, if enough games were played since.
+
+        `of_fit`: parameters resolved so far. The estimates are put into `_estimates`.
+        """
         games = float(seen.weight.sum())
         decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
         if decided_both_ways and games >= self._next_estimate_at:
-            if seen.victory_margin is None or not seen.victory_margin.any():
-                resolved = {**resolved, "margin_steps": {}}
-            fit = self._fit(seen, self.params.model_copy(update=resolved))
+            if not _has_margins(seen):
+                of_fit = {**of_fit, "margin_steps": {}}
+            fit = self._fit(seen, self.params.model_copy(update=of_fit))
             self._estimates = {ADVANTAGE: fit.params[ADVANTAGE], **points_by_key(fit.params)}
             self._estimates |= {
                 key: value for key, value in fit.params.items() if key.startswith(STEPS)
@@ -385,27 +469,36 @@ class Forecaster:
                 self._estimates[LAPSE] = fit.params[LAPSE]
             self._next_estimate_at = GROWTH * games
 
-    def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
-        """Fit a timeline, to predict from the period at index `step` on; None: to estimate parameters."""
+    def _fit(self, timeline: Timeline, params: Params, first: int | None = None) -> Fit:
+        """Fit a timeline as roughly as predictions allow.
+
+        `first`: index of the first period that it predicts; None: it estimates parameters only.
+        """
+        solver = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
         start = self._last
-        if self.starts is not None and step is not None:
-            start = self.starts.get(step, start)
+        if self.starts is not None and first is not None:
+            start = self.starts.get(first, start)
         coloured = params.given_advantage != 0.0
         if start and bool(start.params.get("white_advantage")) != coloured:
             start = None  # sites are laid out by colours
-        if self._traits.fits_periods and step is not None:
-            self._last = self.model.fit_before(timeline, params, self._loose, step, start)
+        if self._traits.fits_periods and first is not None:
+            self._last = self.model.fit_before(timeline, params, solver, first, start)
         else:
-            self._last = registry.fit(self.model, timeline, params, self._loose, start=start)
-        if self.starts is not None and step is not None:
-            self.starts[step] = self._last
+            self._last = registry.fit(self.model, timeline, params, solver, start=start)
+        if self.starts is not None and first is not None:
+            self.starts[first] = self._last
         self.converged &= self._last.status.converged
         return self._last
 
 
-def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
-    """Means and sds at nodes, as columns for `predict`; for a filter those before the nodes' games."""
-    columns: dict[str, Array] = {}
+def _has_margins(seen: Timeline) -> bool:
+    """Whether the margin of any victory is known."""
+    return seen.victory_margin is not None and bool(seen.victory_margin.any())
+
+
+def beliefs_at(fit: Fit, nodes: slice) -> Columns:
+    """Means and sds at nodes, (nodes,) each; those of a filter are before the nodes' games."""
+    columns: Columns = {}
     for name, chain in fit.chains.items():
         mean = chain.mean
         sd = chain.sd
@@ -416,9 +509,6 @@ def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
         columns[mean_column] = mean[nodes]
         columns[sd_column] = sd[nodes]
     return columns
-
-
-EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -434,6 +524,13 @@ class Scores:
     def per_game(self) -> float:
         """Mean log probability of the outcome, nats."""
         return self.log_score / self.games
+
+
+class ForecastScores(NamedTuple):
+    """Scores of the same games by a system and by the naive one."""
+
+    model: Scores
+    naive: Scores
 
 
 class GameScores(NamedTuple):
@@ -471,7 +568,3 @@ def score_games(probabilities: Array, outcome: NDArray[np.int8]) -> GameScores:
 def score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> Scores:
     """Score probabilities (n, 3) of loss, draw and win; n > 0, weights > 0."""
     return score_games(probabilities, outcome).total(weight)
-
-
-OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
-BINS: Final = 20  # of a probability

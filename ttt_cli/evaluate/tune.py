@@ -398,7 +398,9 @@ def check_calibration(timeline: Timeline, system: Resolved) -> CalibrationSlope:
         return CalibrationSlope(math.nan, math.nan)
     forecaster = Forecaster(timeline, system.model, system.params, system.config.solver)
     every = math.ceil((periods - first) / REFITS)
-    parts = [forecaster.predict(step, stop) for step, stop in blocks(timeline, first, every)]
+    parts = [
+        forecaster.predict(block.first, block.stop) for block in blocks(timeline, first, every)
+    ]
     games = slice(int(timeline.game_start[first]), None)
     white = timeline.node_player[timeline.game_white[games]]
     black = timeline.node_player[timeline.game_black[games]]
@@ -532,9 +534,11 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
         if (key := tuple(values.items())) not in losses:
             try:
                 predicting = forecaster(with_overrides(resolved, values).params)
-                steps = blocks(past, plan.since, plan.every)
                 probabilities = np.concatenate(
-                    [predicting.predict(step, stop) for step, stop in steps]
+                    [
+                        predicting.predict(block.first, block.stop)
+                        for block in blocks(past, plan.since, plan.every)
+                    ]
                 )
             except TttError:
                 losses[key] = math.inf
@@ -555,11 +559,11 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
 
     loss({})
     start = losses[()]
-    numbers = forecaster(resolved.params).numbers(plan.since)
-    free = _free(past, resolved, numbers)
+    params = forecaster(resolved.params).params_before(plan.since)
+    free = _free(past, resolved, params)
     reached = True
     inert = set[str]()
-    initial = {coordinate.key: rounded(numbers[coordinate.key], FEW_DIGITS) for coordinate in free}
+    initial = {coordinate.key: rounded(params[coordinate.key], FEW_DIGITS) for coordinate in free}
     for coordinate in free:
         position = coordinate.position(initial[coordinate.key])
         moved = position + STEP
@@ -570,7 +574,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
             inert.add(coordinate.key)
     free = tuple(coordinate for coordinate in free if coordinate.key not in inert)
     if free:
-        begin = np.array([coordinate.position(numbers[coordinate.key]) for coordinate in free])
+        begin = np.array([coordinate.position(params[coordinate.key]) for coordinate in free])
         low, high = np.array([coordinate.bounds for coordinate in free]).T
         options: Any = {
             "maxfev": plan.evaluations,
@@ -585,7 +589,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     best = min(losses, key=lambda values: min(start, losses[values]))
     return TunedSystem(
         by="score",
-        start={coordinate.key: float(numbers[coordinate.key]) for coordinate in free},
+        start={coordinate.key: float(params[coordinate.key]) for coordinate in free},
         values=dict(best) if losses[best] < start else {},
         before=-start,
         after=-min(start, losses[best]),

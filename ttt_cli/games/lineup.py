@@ -41,6 +41,12 @@ class Members(NamedTuple):
             game[is_there], self.is_black[is_there], self.node[is_there], self.share[is_there]
         )
 
+    def mask_of_games(self, n_games: int) -> Mask:
+        """Mask (games,) of those of so many games that are between teams or part of an order of finish."""
+        has_members = np.zeros(n_games, np.bool_)
+        has_members[self.game] = True
+        return has_members
+
     def sums(self, values: Array, n_games: int) -> Array:
         """Sums of values of members, (games, 2): of White's and of Black's side."""
         side = 2 * self.game + self.is_black

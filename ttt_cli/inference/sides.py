@@ -50,6 +50,15 @@ class SidesAsPlayers(NamedTuple):
     sd: Array
     scale: Array
 
+    def added_to_first(self, points: Array, advantage: Array | float) -> Array:
+        """What to add to the first side beside its advantage itself, points (games,).
+
+        `points` are added to its skill in a game, and so is `advantage`, which predictions add undivided:
+        (points + advantage) / scale - advantage.
+        """
+        added: Array = points / self.scale + (1.0 / self.scale - 1.0) * advantage
+        return added
+
 
 def sides_as_players(
     members: Members, mean: Array, sd: Array, n_games: int, team: TeamSkill

@@ -110,8 +110,7 @@ def find_sums(
     if timeline.members is None:
         return None
     player_offsets = find_player_offsets(timeline, offsets) if offsets else None
-    is_sum = np.zeros(timeline.n_games, np.bool_)
-    is_sum[timeline.members.game] = True
+    is_sum = timeline.members.mask_of_games(timeline.n_games)
     is_of_two = np.zeros(timeline.n_games, np.bool_)
     for offset in offsets:
         is_of_two |= timeline.in_category(offset.name) & ~is_sum
