@@ -82,7 +82,7 @@ def test_a_round_robin_of_three_is_as_enumerated() -> None:
             alone[winners] += probability
     played = play_round_robin(simulation, 1)
     assert (played.rank == 0).mean(axis=0) == pytest.approx(first, abs=0.004)
-    assert played.is_alone.mean(axis=0) == pytest.approx(alone, abs=0.004)
+    assert played.is_sole_first.mean(axis=0) == pytest.approx(alone, abs=0.004)
 
 
 @pytest.mark.slow

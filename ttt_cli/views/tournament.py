@@ -70,7 +70,7 @@ class Simulation:
         """The number of players."""
         return int(self.skill.shape[1])
 
-    def points(self, first: Places, second: Places, games: int) -> Places:
+    def half_points(self, first: Places, second: Places, games: int) -> Places:
         """Half points of the first player of a pair in so many games, shape (samples,).
 
         `first`, `second`, shape (samples,): the pair in each sample. Colours alternate; those of the odd game are drawn
@@ -78,7 +78,7 @@ class Simulation:
         """
         as_white = self._chance(first, second)
         as_black = self._chance(second, first)[:, ::-1]
-        half_points = np.zeros(self.size, np.int64)
+        scored = np.zeros(self.size, np.int64)
         for chance, count in (
             (as_white, games // 2),
             (as_black, games // 2),
@@ -86,8 +86,8 @@ class Simulation:
         ):
             if count:
                 results = self.rng.multinomial(count, chance / chance.sum(axis=1, keepdims=True))
-                half_points += results[:, 1] + 2 * results[:, 2]
-        return half_points
+                scored += results[:, 1] + 2 * results[:, 2]
+        return scored
 
     def _chance(self, white: Places, black: Places) -> Array:
         """Probabilities of White's loss, draw and win, shape (samples, 3)."""
@@ -120,13 +120,13 @@ class Simulation:
 class TournamentResults(NamedTuple):
     """Results of all tournaments, shape (samples, players) each.
 
-    `half_points`: scored; None in a knockout. `rank`: places, 0 the first, equal scores by lot. `is_alone`: whether
-    nobody has as many points.
+    `half_points`: scored; None in a knockout. `rank`: places, 0 the first, equal scores by lot.
+    `is_sole_first`: whether the player is first, with more points than anybody else.
     """
 
     half_points: Places | None
     rank: Places
-    is_alone: Mask
+    is_sole_first: Mask
 
 
 def play_round_robin(simulation: Simulation, games: int) -> TournamentResults:
@@ -135,7 +135,7 @@ def play_round_robin(simulation: Simulation, games: int) -> TournamentResults:
     for first in range(simulation.n_players):
         for second in range(first):
             pair = (np.full(simulation.size, first), np.full(simulation.size, second))
-            half_points = simulation.points(*pair, games)
+            half_points = simulation.half_points(*pair, games)
             score[:, first] += half_points
             score[:, second] += 2 * games - half_points
     return _by_score(simulation, score)
@@ -145,6 +145,9 @@ def play_swiss(simulation: Simulation, rounds: int, games: int) -> TournamentRes
     """Players of nearly equal scores meet, an opponent of before only where no other is left.
 
     With an odd number the last player who has not had it gets a bye, a point for each game.
+
+    In each round the players stand in an order, by score. Arrays (samples, players) named by position follow this
+    order; the others are by player.
     """
     n_players = simulation.n_players
     samples = np.arange(simulation.size)
@@ -153,30 +156,42 @@ def play_swiss(simulation: Simulation, rounds: int, games: int) -> TournamentRes
     has_had_bye = np.zeros((simulation.size, n_players), np.bool_)
     for _ in range(rounds):
         order = np.argsort(-(score + _TIE_BREAK * simulation.rng.random(score.shape)), axis=1)
-        is_free = np.ones((simulation.size, n_players), np.bool_)  # in that order
+        free_by_position = np.ones((simulation.size, n_players), np.bool_)
         if n_players % 2:
-            without = ~np.take_along_axis(has_had_bye, order, axis=1)
-            last = n_players - 1 - np.argmax(without[:, ::-1], axis=1)
-            is_free[samples, last] = False
-            player = order[samples, last]
+            bye_position = _bye_position(np.take_along_axis(has_had_bye, order, axis=1))
+            free_by_position[samples, bye_position] = False
+            player = order[samples, bye_position]
             has_had_bye[samples, player] = True
             score[samples, player] += 2 * games
         for _ in range(n_players // 2):
-            first_index = np.argmax(is_free, axis=1)
-            first = order[samples, first_index]
-            is_free[samples, first_index] = False
-            is_new = is_free & ~np.take_along_axis(met[samples, first], order, axis=1)
-            second_index = np.where(
-                is_new.any(axis=1), np.argmax(is_new, axis=1), np.argmax(is_free, axis=1)
-            )
-            second = order[samples, second_index]
-            is_free[samples, second_index] = False
+            first_position = np.argmax(free_by_position, axis=1)
+            first = order[samples, first_position]
+            free_by_position[samples, first_position] = False
+            met_by_position = np.take_along_axis(met[samples, first], order, axis=1)
+            second_position = _opponent_position(free_by_position, met_by_position)
+            second = order[samples, second_position]
+            free_by_position[samples, second_position] = False
             met[samples, first, second] = True
             met[samples, second, first] = True
-            half_points = simulation.points(first, second, games)
+            half_points = simulation.half_points(first, second, games)
             score[samples, first] += half_points
             score[samples, second] += 2 * games - half_points
     return _by_score(simulation, score)
+
+
+def _bye_position(had_by_position: Mask) -> Places:
+    """The position of the last player without a bye so far, (samples,)."""
+    from_the_last = np.argmax(~had_by_position[:, ::-1], axis=1)
+    position: Places = had_by_position.shape[1] - 1 - from_the_last
+    return position
+
+
+def _opponent_position(free_by_position: Mask, met_by_position: Mask) -> Places:
+    """The position of the first free player not met before; of the first free one where all were met, (samples,)."""
+    new_by_position = free_by_position & ~met_by_position
+    first_new = np.argmax(new_by_position, axis=1)
+    first_free = np.argmax(free_by_position, axis=1)
+    return np.asarray(np.where(new_by_position.any(axis=1), first_new, first_free))
 
 
 def play_knockout(simulation: Simulation, games: int) -> TournamentResults:
@@ -192,7 +207,7 @@ def play_knockout(simulation: Simulation, games: int) -> TournamentResults:
         for pair in range(0, alive.shape[1], 2):
             first = alive[:, pair]
             second = alive[:, pair + 1]
-            half_points = simulation.points(first, second, games)
+            half_points = simulation.half_points(first, second, games)
             first_wins = np.where(
                 half_points == games, simulation.decide(first, second), half_points > games
             )
@@ -205,10 +220,11 @@ def play_knockout(simulation: Simulation, games: int) -> TournamentResults:
 
 
 def _by_score(simulation: Simulation, score: Places) -> TournamentResults:
+    """The results of tournaments that scores (samples, players) decide, half points."""
     highest = score.max(axis=1, keepdims=True)
     is_first = score == highest
-    is_alone = is_first & (is_first.sum(axis=1, keepdims=True) == 1)
-    return TournamentResults(score, simulation.ranks(score.astype(np.float64)), is_alone)
+    is_sole_first = is_first & (is_first.sum(axis=1, keepdims=True) == 1)
+    return TournamentResults(score, simulation.ranks(score.astype(np.float64)), is_sole_first)
 
 
 def tournament_rows(
@@ -232,36 +248,28 @@ def tournament_rows(
         simulation = _simulation(run, entrants, samples, seed)
         games = plan.games or _GAMES[plan.kind]
         rounds = plan.rounds or math.ceil(math.log2(len(entrants.players))) + 1
-        match plan.kind:
-            case "knockout":
-                played = play_knockout(simulation, games)
-            case "swiss":
-                played = play_swiss(simulation, rounds, games)
-            case _:
-                played = play_round_robin(simulation, games)
+        played = _play(simulation, plan.kind, games, rounds)
     places = (
         np.array([np.bincount(ranks, minlength=len(entrants.players)) for ranks in played.rank.T])
         / samples
     )
-    points = (
-        np.full(len(places), np.nan)
-        if played.half_points is None
-        else played.half_points.mean(axis=0) / 2.0
-    )
-    alone = played.is_alone.mean(axis=0)
+    p_alone = played.is_sole_first.mean(axis=0)
     error = np.sqrt(places * (1.0 - places) / samples)
     rows = []
     for index in np.argsort(-places[:, 0], kind="stable").tolist():
         entrant = entrants.players[index]
-        expected = None if played.half_points is None else float(points[index])
-        first = (float(places[index, 0]), float(alone[index]), float(error[index, 0]))
+        points = None
+        if played.half_points is not None:
+            points = float(played.half_points[:, index].mean()) / 2.0
         rows.append(
             (
                 entrant.player,
                 entrant.period,
                 entrant.skill["mean"],
-                expected,
-                *first,
+                points,
+                float(places[index, 0]),
+                float(p_alone[index]),
+                float(error[index, 0]),
                 *places[index].tolist(),
             )
         )
@@ -282,6 +290,17 @@ def tournament_rows(
         hidden.add("period")
     table = Rows((*columns, *place_columns), rows, title, decimals, frozenset(hidden))
     return EntrantRows(table, entrants.notes)
+
+
+def _play(simulation: Simulation, kind: str, games: int, rounds: int) -> TournamentResults:
+    """Play a kind of `TOURNAMENTS`; `rounds` are those of a Swiss."""
+    match kind:
+        case "knockout":
+            return play_knockout(simulation, games)
+        case "swiss":
+            return play_swiss(simulation, rounds, games)
+        case _:
+            return play_round_robin(simulation, games)
 
 
 def _check(plan: TournamentPlan, n_players: int) -> None:
