@@ -225,7 +225,8 @@ def blocks(module: str) -> list[tuple[Block, Span]]:
 def blocks_of(mutant: Mutant, position: tuple[int, int]) -> set[Block]:
     """Blocks that a change bears on.
 
-    That which contains it; outside of functions those that use the name that is assigned; otherwise all of the module.
+    That which contains it; outside of functions those that use the name that is assigned; if there are none, as where a
+    class uses it, all of the module.
     """
     inner = [
         (span.start, block) for block, span in blocks(mutant.module) if span.contains(position)
@@ -234,9 +235,8 @@ def blocks_of(mutant: Mutant, position: tuple[int, int]) -> set[Block]:
         return {max(inner)[1]}
     names = assigned_names(mutant.path, mutant.line)
     users = [mutant.module, *importers(mutant.module)]
-    if names:
-        return {block for user in users for block in users_of(user, names)}
-    return {block for block, _ in blocks(mutant.module)}
+    using = {block for user in users for block in users_of(user, names)}
+    return using or {block for block, _ in blocks(mutant.module)}
 
 
 def assigned_names(path: Path, line: int) -> frozenset[str]:
