@@ -157,7 +157,7 @@ def test_the_same_command_with_the_same_scratch_continues_an_interrupted_fit(
     here: Path, swept: Sweeps, ran: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices_in_files, "resident", lambda: 0)
-    monkeypatch.setattr(slices_in_files.FileStorage, "fits_in_memory", lambda *_: False)
+    monkeypatch.setattr(slices_in_files.FilesPlacement, "fits_in_memory", lambda *_: False)
     command = "fit games.csv -q -c ttt -s solver.tol=1e-9 --memory 1GB --scratch kept"
     ran(command)
     fresh = swept.copy()

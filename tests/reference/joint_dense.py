@@ -58,9 +58,9 @@ class Problem:
 
     def slice(self, threads=1):
         """The engine's slice of it, with its sites and links."""
-        widest = self.variance.copy()
-        accumulate(self.previous, widest)
-        kinds = len(widest) // max(self.n, 1)
+        prior_variance = self.variance.copy()
+        accumulate(self.previous, prior_variance)
+        kinds = len(prior_variance) // max(self.n, 1)
         nothing, code = np.zeros_like(self.variance), np.ones(len(self.first), np.uint8)
         chains = Chains(self.start, self.previous, self.following, nothing, self.variance)
         games = Pairings(self.game_start, self.first, self.second, code, self.weight)
@@ -78,7 +78,7 @@ class Problem:
             handicap=np.zeros((0, 2)),
             balance=np.empty(0),
             game_start=self.game_start,
-            widest=widest,
+            prior_variance=prior_variance,
             segments=NO_SEGMENTS,
             sites=sites,
         )

@@ -15,7 +15,7 @@ import numpy as np
 from ttt_cli.config.offsets import OffsetSettings, offset_key
 from ttt_cli.fitted import CategorySkill, ExtraBeliefs, Walk
 from ttt_cli.inference.links import (
-    UNKNOWN,
+    UNKNOWN_CODE,
     CategoryGames,
     ExtraVariables,
     LinkedGames,
@@ -239,7 +239,7 @@ def find_categories(
     merged = [
         merge_games(timeline.with_games_where(mask), colours=colours, terms=terms) for mask in masks
     ]
-    if any(np.any(games.games.code >= UNKNOWN) for games in merged):
+    if any(np.any(games.games.code >= UNKNOWN_CODE) for games in merged):
         raise colours_unknown("games of categories with offsets")
     return Categories(
         player_offsets,

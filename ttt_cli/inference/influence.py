@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.fitted import by_player
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.gaussian.precision import Solver
-from ttt_cli.inference.links import UNKNOWN
+from ttt_cli.inference.links import UNKNOWN_CODE
 from ttt_cli.inference.model import NO_DOUBT
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.kernels import joint as kernels
@@ -27,8 +27,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RUN
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.timeline import NEUTRAL, Timeline, build_timeline, calendar
-from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
+from ttt_cli.timeline import NEUTRAL, UNKNOWN, Timeline, build_timeline, calendar
 
 Outcomes = NDArray[np.int8]
 
@@ -152,7 +151,7 @@ def played_games(run: Run) -> GamesInPosterior:
         lapse_draws=params.get("lapse_draws", -1.0),
         doubt=NO_DOUBT if timeline.doubt is None else timeline.doubt,
     )
-    unknown = np.where(timeline.sides == UNKNOWN_SIDES, UNKNOWN, 0)
+    unknown = np.where(timeline.sides == UNKNOWN, UNKNOWN_CODE, 0)
     return GamesInPosterior(
         timeline=timeline,
         white=variable[white],
@@ -349,7 +348,7 @@ class Influence:
 
     def _codes(self, games: Places, outcomes: Outcomes) -> NDArray[np.uint8]:
         """Outcomes of games as kernels take them; those whose colours are unknown stay so."""
-        unknown = self.games.code[games] // UNKNOWN * UNKNOWN
+        unknown = self.games.code[games] // UNKNOWN_CODE * UNKNOWN_CODE
         return (outcomes + unknown).astype(np.uint8)
 
     def _share(self, games: Places) -> Array:
@@ -519,7 +518,7 @@ class Supposed:
         cavity[0, 1] = games.between(per_force, self.first.games)[0]
         covariance = games.between(self.covariance(target), self.first.games)[0]
         change_without = float(target.sum.weights @ self.shift)
-        unknown = games.code[game] // UNKNOWN * UNKNOWN
+        unknown = games.code[game] // UNKNOWN_CODE * UNKNOWN_CODE
         rule = games.rule_of(self.supposition.games)
         probabilities = []
         changes = []

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from ttt_cli.inference.victory import NO_INTERVALS, Intervals, intervals_of, outcomes_for_kernels
 from ttt_cli.kernels.ep.structures import LinkRows, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
-from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
-from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
+from ttt_cli.timeline import KNOWN, NEUTRAL, UNKNOWN, Timeline
 
-UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/outcomes.py`
+UNKNOWN_CODE: Final = (
+    3  # added to an outcome whose colours are unknown, as in `kernels/outcomes.py`
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class OrientedGames(NamedTuple):
     | outcome | | of `first` |
     | offset | Elo points | added to the skill of `first` |
     | balance | games | weight with the sign of White's advantage for `first`, as in `MergedGames` |
-    | covariates | | of `first`, (games, terms) |
+    | columns | | of `first`, (games, columns), as `_merged_columns` makes them |
     """
 
     first: Ids
@@ -75,7 +76,7 @@ class OrientedGames(NamedTuple):
     outcome: NDArray[np.integer]
     offset: Array
     balance: Array
-    covariates: Array
+    columns: Array
 
 
 def merge_games(
@@ -93,22 +94,14 @@ def merge_games(
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
     sides = timeline.distinct_sides
-    columns = timeline.covariate_columns(terms)
-    if timeline.doubt is not None:
-        columns = np.column_stack([columns, timeline.doubt])
-    if thresholds:
-        # The interval of a game is carried through the merging as a last covariate, since it changes its sign with the
-        # sides and keeps games apart as one does; in the end it is taken out of the handicaps (`_without_interval`).
-        columns = np.column_stack([columns, intervals_of(timeline, thresholds)])
+    columns = _merged_columns(timeline, terms, thresholds)
     oriented = _oriented(timeline, sides, columns, colours=colours)
-    handicaps = _distinct_handicaps(
-        oriented.offset, (sides == NEUTRAL) & colours, oriented.covariates
-    )
+    handicaps = _distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.columns)
     handicap_index = handicaps.of_game
-    unknown = np.where((sides == UNKNOWN_SIDES) & colours, np.uint8(UNKNOWN), np.uint8(0))
+    unknown = np.where((sides == UNKNOWN) & colours, np.uint8(UNKNOWN_CODE), np.uint8(0))
     outcome = oriented.outcome
     if thresholds:
-        outcome = outcomes_for_kernels(outcome, oriented.covariates[:, -1], len(thresholds))
+        outcome = outcomes_for_kernels(outcome, oriented.columns[:, -1], len(thresholds))
     code = (outcome + unknown).astype(np.uint8)
     games = oriented.first, oriented.second, code, handicap_index
     order = _order(timeline, code, handicap_index)
@@ -135,33 +128,68 @@ def merge_games(
         balance,
         merged_index,
     )
-    handicap = handicaps.handicap[merged_index]
-    interval = NO_INTERVALS
-    if thresholds:
-        handicap, interval = _without_interval(handicap, distinct)
-    doubt = np.empty(0)
-    if timeline.doubt is not None:
-        doubt = np.abs(handicap[:, -1])  # its sign is that of the sides
-        handicap = handicap[:, :-1]
-    return MergedGames(pairs, balance, handicap, colours, terms, thresholds, interval, doubt)
+    separated = _separated(
+        handicaps.handicap[merged_index],
+        distinct,
+        with_doubt=timeline.doubt is not None,
+        with_intervals=bool(thresholds),
+    )
+    return MergedGames(
+        pairs,
+        balance,
+        separated.handicap,
+        colours,
+        terms,
+        thresholds,
+        separated.interval,
+        separated.doubt,
+    )
 
 
 class _Separated(NamedTuple):
-    """Handicaps, as in `MergedGames`, and intervals, (games,), which were their last column."""
+    """Columns that are merged as one array: handicaps, as in `MergedGames`; doubt and intervals, (games,) or (0,)."""
 
     handicap: Array
+    doubt: Array
     interval: Intervals
 
 
-def _without_interval(handicap: Array, n_games: int) -> _Separated:
-    """Separate handicaps and intervals; where no game has a handicap, none has an interval either."""
-    interval = np.zeros(n_games, np.int8)
-    interval[: len(handicap)] = handicap[:, -1]
-    return _Separated(handicap[:, :-1], interval)
+def _merged_columns(
+    timeline: Timeline, terms: tuple[str, ...], thresholds: tuple[int, ...]
+) -> Array:
+    """Columns that keep games apart and change sign with the sides: (games, terms), then doubt, then intervals.
+
+    Doubt is there if the timeline has any, intervals if there are thresholds. `_separated` takes them out again.
+    """
+    columns = timeline.covariate_columns(terms)
+    if timeline.doubt is not None:
+        columns = np.column_stack([columns, timeline.doubt])
+    if thresholds:
+        columns = np.column_stack([columns, intervals_of(timeline, thresholds)])
+    return columns
+
+
+def _separated(
+    columns: Array, n_games: int, *, with_doubt: bool, with_intervals: bool
+) -> _Separated:
+    """Take apart `columns`, (games, ...): those of a handicap, then those of `_merged_columns`.
+
+    Without any value but 0 `columns` have no rows, and intervals of the `n_games` games are 0.
+    """
+    doubt = np.empty(0)
+    interval = NO_INTERVALS
+    if with_intervals:
+        interval = np.zeros(n_games, np.int8)
+        interval[: len(columns)] = columns[:, -1]
+        columns = columns[:, :-1]
+    if with_doubt:
+        doubt = np.abs(columns[:, -1])  # its sign is that of the sides
+        columns = columns[:, :-1]
+    return _Separated(columns, doubt, interval)
 
 
 def _oriented(
-    timeline: Timeline, sides: NDArray[np.int8], covariates: Array, *, colours: bool
+    timeline: Timeline, sides: NDArray[np.int8], columns: Array, *, colours: bool
 ) -> OrientedGames:
     """Games with the smaller node first where sides are equal, others with White first.
 
@@ -174,7 +202,7 @@ def _oriented(
     counts_in_balance = sides != NEUTRAL if colours else sides == KNOWN
     balance = timeline.weight if counts_in_balance.all() else counts_in_balance * timeline.weight
     if colours and np.all(sides == KNOWN):
-        return OrientedGames(first, second, outcome, offset, balance, covariates)
+        return OrientedGames(first, second, outcome, offset, balance, columns)
     equals_mirror_image = (sides != KNOWN) | (not colours)
     swap = (first > second) & equals_mirror_image
     return OrientedGames(
@@ -183,7 +211,7 @@ def _oriented(
         outcome=np.where(swap, 2 - outcome, outcome),
         offset=np.where(swap, -offset, offset) if offset.any() else offset,
         balance=np.where(swap & (sides == KNOWN), -1.0, 1.0) * balance,
-        covariates=np.where(swap[:, np.newaxis], -covariates, covariates),
+        columns=np.where(swap[:, np.newaxis], -columns, columns),
     )
 
 
@@ -201,7 +229,7 @@ class _DistinctHandicaps(NamedTuple):
 
     | name | shape |
     |---|---|
-    | handicap | (distinct, 2 + terms) |
+    | handicap | (distinct, 2 + columns) |
     | of_game | (games,), indices of these |
     """
 
@@ -209,45 +237,22 @@ class _DistinctHandicaps(NamedTuple):
     of_game: Ids
 
 
-def _distinct_handicaps(
-    offset: Array, neutral: Mask | bool, covariates: Array
-) -> _DistinctHandicaps:
-    """Number the distinct handicaps; `covariates`: (games, terms)."""
-    if not covariates.any():
-        without_covariates = _distinct_without_covariates(offset, neutral)
-        handicap = without_covariates.handicap
-        zeros = np.zeros((len(handicap), covariates.shape[1]))
-        return _DistinctHandicaps(np.hstack([handicap, zeros]), without_covariates.of_game)
+def _distinct_handicaps(offset: Array, neutral: Mask | bool, columns: Array) -> _DistinctHandicaps:
+    """Number the distinct handicaps; `columns` (games, columns): those after the first two."""
     by_advantage = np.broadcast_to(-1.0 * np.asarray(neutral), len(offset))
-    handicap_of_game = np.column_stack([offset, by_advantage, covariates]) + 0.0  # -0 is 0
+    handicap_of_game = np.column_stack([offset, by_advantage, columns]) + 0.0  # -0 is 0
+    if not handicap_of_game.any():
+        return _DistinctHandicaps(handicap_of_game[:0], np.empty(0, np.int32))
     # numbers of the distinct rows by the first columns, one column more at a time
     index = np.zeros(len(offset), np.int64)
     first_game = np.zeros(1, np.int64)
     for column in handicap_of_game.T:
+        if (column == column[0]).all():
+            continue
         values, value_index = np.unique(column, return_inverse=True)
         row_and_value = index * len(values) + value_index
         _, first_game, index = np.unique(row_and_value, return_index=True, return_inverse=True)
     return _DistinctHandicaps(handicap_of_game[first_game], index.astype(np.int32))
-
-
-def _distinct_without_covariates(offset: Array, neutral: Mask | bool) -> _DistinctHandicaps:
-    """Number the distinct handicaps of games without covariates, (distinct, 2).
-
-    A game without a handicap is put before all others, so that the first handicap is always none.
-    """
-    if not (offset.any() or np.any(neutral)):
-        return _DistinctHandicaps(np.zeros((0, 2)), np.empty(0, np.int32))
-    offsets, offset_index = np.unique(np.append(0.0, offset), return_inverse=True)
-    has_no_offset = offset_index == offset_index[0]
-    on_neutral_ground = np.append(False, np.broadcast_to(neutral, len(offset)))
-    # A code for each handicap: twice the index of its offset, and 1 more on neutral ground. Without an offset it is -2,
-    # or -1 on neutral ground: these come first.
-    code_of_game = np.where(has_no_offset, -2, 2 * offset_index) + on_neutral_ground
-    codes, index = np.unique(code_of_game, return_inverse=True)
-    points = np.where(codes < 0, 0.0, offsets[codes // 2])
-    is_neutral = codes % 2 == 1  # also of -1
-    by_advantage = -1.0 * is_neutral
-    return _DistinctHandicaps(np.stack([points, by_advantage], axis=1), index[1:].astype(np.int32))
 
 
 def points_given(

@@ -96,14 +96,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
         resolved = {"draw_margin": margin, **offset_params(params.offsets)}
         return Fit(NAME, TRAITS.kind, resolved, **fields)
 
-    def engine(timeline: Timeline) -> ThroughTime:
+    def through_time_of(timeline: Timeline) -> ThroughTime:
         return through_time(timeline, params, margin)
 
-    return fit_through_time(engine, timeline, params, make_fit, solver, options)
+    return fit_through_time(through_time_of, timeline, params, make_fit, solver, options)
 
 
 def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
-    """Parameters of the engine shared with TTT-D, with this draw margin."""
+    """parameters of `ThroughTime` shared with TTT-D, with this draw margin."""
     timeline = with_computed(timeline, params)
     play = replace(
         params.play(margin, normal_unit(params.beta, margin)), lapse_draws=draw_share(timeline)

@@ -93,14 +93,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unp
 
     numbers = params.resolved()
 
-    def engine(timeline: Timeline) -> ThroughTime:
+    def through_time_of(timeline: Timeline) -> ThroughTime:
         return through_time(timeline, numbers)
 
-    return fit_through_time(engine, timeline, numbers, make_fit, solver, options, RATES)
+    return fit_through_time(through_time_of, timeline, numbers, make_fit, solver, options, RATES)
 
 
 def through_time(timeline: Timeline, params: Params) -> ThroughTime:
-    """Parameters of the engine shared with TTT, from resolved parameters."""
+    """parameters of `ThroughTime` shared with TTT, from resolved parameters."""
     timeline = with_computed(timeline, params)
     margin, sd = params.margin
     unit = normal_unit(params.beta, typical_margin(*params.margin)[0])

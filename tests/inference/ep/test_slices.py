@@ -74,8 +74,8 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
 
 def solver_of(state):
     """What goes through the steps of the joint means of a slice."""
-    widest = float(np.sqrt(state.widest.max()))
-    return JointSolver(Exchange(SliceHere(state), NO_BORDERS), None, widest)
+    largest_prior_sd = float(np.sqrt(state.prior_variance.max()))
+    return JointSolver(Exchange(SliceHere(state), NO_BORDERS), None, largest_prior_sd)
 
 
 def begun(state):
@@ -131,7 +131,7 @@ def test_what_bounds_the_error_is_right(kind, seed, drift):
     state = begun(problem.slice())
     least = solver_of(state).couple([joint_means.prepare(state)]).least
     covariance, (matrix, _) = problem.covariance(), problem.dense()
-    assert state.widest == pytest.approx(np.diag(covariance))
+    assert state.prior_variance == pytest.approx(np.diag(covariance))
     some = np.eye(len(matrix))
     eigenvalues = np.linalg.eigvals(
         np.linalg.solve(some + covariance * np.diag(matrix), some + covariance @ matrix)

@@ -19,7 +19,7 @@ from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import parts, slices_in_files, through_time
 from ttt_cli.inference.ep.cutting import Cutter
-from ttt_cli.inference.ep.slices_in_files import FileStorage
+from ttt_cli.inference.ep.slices_in_files import FilesPlacement
 from ttt_cli.inference.ep.slices_on_cluster import Cluster, SlicesOnCluster
 from ttt_cli.inference.ep.start import load_sites, save_sites
 from ttt_cli.inference.ep.transport import SliceLost
@@ -69,7 +69,7 @@ def test_slices_in_files_and_on_workers_come_to_what_the_whole_comes_to(
 ):
     params = model.Params(beta=300, tau=70, **others)
     if threads:
-        placement = FileStorage(tmp_path, TAKEN + 10_000, threads)
+        placement = FilesPlacement(tmp_path, TAKEN + 10_000, threads)
         assert not placement.fits_in_memory(timeline)
         assert len(placement.cuts(timeline)) > 3
     else:
@@ -215,11 +215,11 @@ def test_workers_that_are_lost_while_a_slice_is_sent_are_waited_for(
 
 def test_memory_decides_how_many_slices_there_are(tmp_path, timeline, monkeypatch):
     def cuts(memory: int, **more: object) -> int:
-        return len(FileStorage(tmp_path, TAKEN + memory, 1, **more).cuts(timeline))
+        return len(FilesPlacement(tmp_path, TAKEN + memory, 1, **more).cuts(timeline))
 
     assert 2 < cuts(20_000) < cuts(5_000)
     assert cuts(6_000) < cuts(6_000, newcomers=True)  # levels of years take some, too
-    assert FileStorage(tmp_path, 100 * TAKEN, 1).fits_in_memory(timeline)
+    assert FilesPlacement(tmp_path, 100 * TAKEN, 1).fits_in_memory(timeline)
     with pytest.raises(ConfigError, match=r"0\.001 GB are too little: .* takes 0\.001 GB already"):
         cuts(10)
     monkeypatch.setattr(slices_in_files, "SEGMENT", 20_000)
@@ -257,14 +257,14 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, timeline, monkeypatch
     with pytest.raises(
         SetupError, match=r"cannot be stored in .*No space left on device"
     ) as caught:
-        ttt.fit(timeline, PARAMS, EXACT, placement=FileStorage(tmp_path, TAKEN + 10_000, 1))
+        ttt.fit(timeline, PARAMS, EXACT, placement=FilesPlacement(tmp_path, TAKEN + 10_000, 1))
     assert "--scratch" in (caught.value.hint or "")
     assert not list(tmp_path.glob(".slices*"))
 
 
 def test_nothing_is_left_of_a_fit_that_is_given_up(tmp_path, timeline):
     """The thread of a fit that is interrupted ends with the process."""
-    storage = FileStorage(tmp_path, TAKEN + 10_000, 1)
+    storage = FilesPlacement(tmp_path, TAKEN + 10_000, 1)
     left = []
 
     def end(*_: object) -> None:
@@ -287,7 +287,7 @@ def test_slices_are_unloaded_where_memory_is_short(tmp_path, timeline, monkeypat
         def madvise(self, option: int, *_: int) -> None:
             unloaded.append(option)
 
-    storage = FileStorage(tmp_path, TAKEN + 12_000, 1)
+    storage = FilesPlacement(tmp_path, TAKEN + 12_000, 1)
     cuts = storage.cuts(timeline)
     monkeypatch.setattr(storage, "cuts", lambda _: cuts)
     monkeypatch.setattr(slices_in_files, "resident", lambda: taken)
@@ -309,7 +309,7 @@ def fitted(scratch, timeline, params=PARAMS, memory=10_000, end_after=None):
         if sweep == end_after:
             raise Ended
 
-    storage = FileStorage(scratch, TAKEN + memory, 1)
+    storage = FilesPlacement(scratch, TAKEN + memory, 1)
     return ttt.fit(timeline, params, EXACT, placement=storage, on_sweep=on_sweep), changes
 
 

@@ -151,7 +151,7 @@ def _after_step(message: Message, mean: Array, variance: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Coupling:
+class ChainsAcrossSlices:
     """The solution of M z = r for the chains M across borders, once each slice has solved for its segments.
 
     The precisions of messages do not depend on r, and their means start from 0. So what is left of a message is h,
@@ -192,7 +192,7 @@ class Coupling:
         return arrived
 
 
-def couple_chains(borders: Borders, maps: Array) -> Coupling:
+def couple_chains(borders: Borders, maps: Array) -> ChainsAcrossSlices:
     """Couple the chains of slices, given the maps of their precisions, (segments, 8)."""
     precision = borders.smoothed(maps)[:, ::2]
     a, b, c, k = maps[:, :4].T
@@ -207,7 +207,7 @@ def couple_chains(borders: Borders, maps: Array) -> Coupling:
         variance = borders.variance[later]
         shrink[later] = 1.0 / (1.0 + variance * leaves_onward[earlier])
         shrink_back[later] = 1.0 / (1.0 + variance * leaves_back[later])
-    return Coupling(
+    return ChainsAcrossSlices(
         borders.neighbours,
         precision,
         through=k * scale_onward,

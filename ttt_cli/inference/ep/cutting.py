@@ -26,7 +26,8 @@ class Segments(NamedTuple):
 
     | name | shape | |
     |---|---|---|
-    | number | (variables,) | number of the segment of each variable; -1 in chains that are inside this slice |
+    | number | (variables,) | number of the segment of each variable; -1 in chains that are inside this slice; |
+    | | | (0,) if all chains are |
     | first, last | (segments,) | first and last variable of each segment |
     | past, future | (segments,) | whether the chain continues in an earlier, a later slice |
     """
@@ -72,12 +73,12 @@ class SliceInput:
     | doubt | (games,) | | the same; none where all records are right |
     | game_start | (periods + 1,) | | the first game of each period, and the end of the last, before equal games were |
     | | | | merged: by these numbers a slice is divided; `games.start` is after |
-    | widest | (variables,) | points^2 | prior variance of each, without any game |
+    | prior_variance | (variables,) | points^2 | prior variance of each, without any game |
     | segments | | | its segments |
     | guess | (variables, 2) | | initial beliefs, as messages, or None |
     | sites | | | initial sites, or None |
     | newcomers | | | of newcomers, if their mean moves |
-    | links | | | games of other kinds, or None; then `chains` and `widest` have their extra variables at the end |
+    | links | | | games of other kinds, or None; their extra variables are the last of `chains` and `prior_variance` |
     """
 
     number: int
@@ -88,7 +89,7 @@ class SliceInput:
     handicap: Array
     balance: Array
     game_start: Places
-    widest: Array
+    prior_variance: Array
     segments: Segments
     guess: Array | None = None
     sites: StartSites | None = None
@@ -98,8 +99,8 @@ class SliceInput:
     doubt: Array = field(default_factory=lambda: np.empty(0))
 
 
-class Piece(NamedTuple):
-    """A slice, and the players of its segments. `Pieces` yields the slices alone."""
+class InputAndPlayers(NamedTuple):
+    """The input of a slice, and the players of its segments, (segments,)."""
 
     slice_input: SliceInput
     players: Ids
@@ -110,7 +111,7 @@ NO_MASK: Final = np.empty(0, np.bool_)
 NO_SEGMENTS: Final = Segments(NO_IDS, NO_IDS, NO_IDS, NO_MASK, NO_MASK)
 
 
-class Pieces(Protocol):
+class SliceInputs(Protocol):
     """The slices of a timeline, made one by one.
 
     | name | unit | |
@@ -143,21 +144,23 @@ class PriorSteps:
     |---|---|---|
     | mean | points | of the change since the node before; at the first of a player, of the prior |
     | variance | points^2 | of the same |
-    | widest | points^2 | variance before any game |
+    | prior_variance | points^2 | variance before any game |
     """
 
     mean: Array
     variance: Array
-    widest: Array
+    prior_variance: Array
 
     @property
     def largest_sd(self) -> float:
         """The largest sd before any game, points."""
-        return float(np.sqrt(self.widest.max(initial=0.0)))
+        return float(np.sqrt(self.prior_variance.max(initial=0.0)))
 
     def of_nodes(self, nodes: Places) -> "PriorSteps":
         """Steps to some nodes."""
-        return PriorSteps(self.mean[:, nodes], self.variance[:, nodes], self.widest[:, nodes])
+        return PriorSteps(
+            self.mean[:, nodes], self.variance[:, nodes], self.prior_variance[:, nodes]
+        )
 
 
 def prior_steps(timeline: Timeline, priors: Sequence[RandomWalk]) -> PriorSteps:
@@ -169,12 +172,12 @@ def prior_steps(timeline: Timeline, priors: Sequence[RandomWalk]) -> PriorSteps:
     steps = PriorSteps(
         storage.zeros("step-mean", shape, np.float64),
         storage.zeros("step-variance", shape, np.float64),
-        storage.zeros("step-widest", shape, np.float64),
+        storage.zeros("step-prior_variance", shape, np.float64),
     )
     for quantity, prior in enumerate(priors):
         steps.mean[quantity], steps.variance[quantity] = prior.steps()
-        steps.widest[quantity] = steps.variance[quantity]
-        accumulate(timeline.previous.copy(), steps.widest[quantity])
+        steps.prior_variance[quantity] = steps.variance[quantity]
+        accumulate(timeline.previous.copy(), steps.prior_variance[quantity])
         storage.release()
     return steps
 
@@ -199,7 +202,7 @@ def one_slice(
         handicap=merged.handicap,
         balance=merged.balance_for_slopes,
         game_start=timeline.game_start,
-        widest=steps.widest.ravel(),
+        prior_variance=steps.prior_variance.ravel(),
         segments=NO_SEGMENTS,
         interval=merged.interval,
         doubt=merged.doubt,
@@ -238,7 +241,7 @@ class PeriodGames(NamedTuple):
 
 
 class Cutter:
-    """Slices of time (`Pieces`).
+    """Slices of time (`SliceInputs`).
 
     `cuts`: the first period of each slice, and the end of the last; None: a single slice. `priors`: one for each
     quantity of a node (skill, draw margin). `guess` (quantities, nodes, 2): initial beliefs, as messages.
@@ -285,12 +288,11 @@ class Cutter:
         """Make the slices in the order of time. The borders are complete once the last one has been made."""
         self._border_steps = []
         quantities = len(self._steps.mean)
-        latest = np.full(
-            (quantities, len(self.timeline.players)), -1, np.int32
-        )  # segment of each player
+        # the last segment of each player so far
+        latest = np.full((quantities, len(self.timeline.players)), -1, np.int32)
         total = 0
         for number in range(len(self)):
-            slice_input, players = self._piece(number)
+            slice_input, players = self._input_and_players(number)
             chains = slice_input.chains
             segments = slice_input.segments
             before = np.where(segments.past, latest[:, players].ravel(), -1)
@@ -304,7 +306,7 @@ class Cutter:
             yield slice_input
 
     def __getitem__(self, number: int) -> SliceInput:
-        return self._piece(number).slice_input
+        return self._input_and_players(number).slice_input
 
     def as_one_slice(self, merged: MergedGames) -> SliceInput:
         """The whole timeline as one slice, with these games."""
@@ -315,10 +317,10 @@ class Cutter:
             newcomers=NewcomersInput(self._newcomers.sd) if self._newcomers else None,
         )
 
-    def _piece(self, number: int) -> Piece:
+    def _input_and_players(self, number: int) -> InputAndPlayers:
         timeline = self.timeline
         if len(self) == 1:
-            return Piece(self.as_one_slice(self._merged(timeline)), NO_IDS)
+            return InputAndPlayers(self.as_one_slice(self._merged(timeline)), NO_IDS)
         begin = self.cuts[number]
         end = self.cuts[number + 1]
         bounds = SliceRange(
@@ -335,7 +337,7 @@ class Cutter:
             handicap=games.merged.handicap,
             balance=games.merged.balance_for_slopes,
             game_start=games.start,
-            widest=_flat(self._steps.widest[:, bounds.nodes]),
+            prior_variance=_flat(self._steps.prior_variance[:, bounds.nodes]),
             segments=ends.segments(self._offset(bounds)),
             guess=None if self._guess is None else _flat(self._guess[:, bounds.nodes]),
             newcomers=self._newcomers_of(bounds, ends),
@@ -343,7 +345,7 @@ class Cutter:
             doubt=games.merged.doubt,
         )
         timeline.storage.release()
-        return Piece(slice_input, ends.players)
+        return InputAndPlayers(slice_input, ends.players)
 
     def _offset(self, bounds: SliceRange) -> Ids:
         """The variable of node 0 of each quantity, (quantities, 1)."""
@@ -434,9 +436,9 @@ class ChainEnds:
         segments = len(self.players)
         number = np.empty(0, np.int32)
         if segments:
+            of_quantities = self.number + segments * np.arange(quantities)[:, np.newaxis]
             numbers = np.full((quantities, 1 + len(self.number)), -1, np.int32)
-            numbers[:, 1:] = self.number + segments * np.arange(quantities)[:, np.newaxis]
-            numbers[:, 1:][:, self.number >= segments] = -1
+            numbers[:, 1:] = np.where(self.number < segments, of_quantities, -1)
             number = numbers.ravel()
         return Segments(
             number,
@@ -494,7 +496,7 @@ def _ends_of_segments(is_end: Mask, ranks: PlayerRanks) -> Ids:
 
 
 class Unplayed:
-    """Slices of players instead of time (`Pieces`), without games: the players are then independent."""
+    """Slices of players instead of time (`SliceInputs`), without games: the players are then independent."""
 
     def __init__(self, timeline: Timeline, count: int, priors: Sequence[RandomWalk]) -> None:
         self.timeline = timeline.without_games()

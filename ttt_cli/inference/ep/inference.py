@@ -10,7 +10,7 @@ import numpy as np
 
 from ttt_cli.fitted import Chain, DrawCurve, Fit, NewcomerCurve
 from ttt_cli.inference.ep import results
-from ttt_cli.inference.ep.cutting import Cutter, Pieces, StartSites
+from ttt_cli.inference.ep.cutting import Cutter, SliceInputs, StartSites
 from ttt_cli.inference.ep.joint_means import prepare
 from ttt_cli.inference.ep.joint_solution import CoupledChains, JointSolver
 from ttt_cli.inference.ep.link_games import (
@@ -47,7 +47,7 @@ class SlicedInference:
     def __init__(
         self,
         slices: Slices,
-        pieces: Pieces,
+        slice_inputs: SliceInputs,
         priors: Mapping[str, RandomWalk],
         play: Play,
         margins_from: Fit | None = None,
@@ -57,16 +57,16 @@ class SlicedInference:
     ) -> None:
         self.priors = priors
         propagation = Propagation(
-            slices, pieces, play, priors["skill"].newcomers, margins_from, links
+            slices, slice_inputs, play, priors["skill"].newcomers, margins_from, links
         )
         self.propagation = propagation
-        self._timeline = pieces.timeline
-        self._cuts = pieces.cuts
+        self._timeline = slice_inputs.timeline
+        self._cuts = slice_inputs.cuts
         self._slices = slices
 
         # holds the propagation and not the inference, so that this is freed without the garbage collector
         def begin_again() -> bool:
-            """Whether every slice still has its sites."""
+            """Smooth the sites that slices have, set margins by them; whether every slice still has its sites."""
             return all(propagation.begin())
 
         self._recovery = Recovery(slices, begin_again)
@@ -135,9 +135,8 @@ class SlicedInference:
             parts = self._recovery.run_with_sites(
                 lambda: self.propagation.exchange.broadcast(results.node_beliefs)
             )
-            return (
-                np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]
-            )  # a copy takes memory
+            # a copy of one part alone would take memory
+            return np.concatenate(parts, axis=2) if len(parts) > 1 else parts[0]
         beliefs = storage.zeros(
             "beliefs", (3, len(self.priors), self._timeline.n_nodes), np.float64
         )
@@ -299,7 +298,11 @@ class JointSystem:
         return np.array(work.correction)
 
     def conditional_means(self, x: Array) -> Array:
-        """Means of variables given those of other players and, behind them, of newcomers' means given all skills."""
+        """Conditional means at the skills x, (variables + years,), points.
+
+        First that of each variable given the skills of all other players, newcomers' mean integrated out. If
+        newcomers' mean moves, then that of each year given all skills.
+        """
         means = results.conditional_means(self._state, x, self._newcomers)
         return np.append(means, self._newcomers.by_skills(x)) if self._newcomers else means
 
@@ -312,18 +315,22 @@ class JointSystem:
 
 
 def given_skills_of_others(inference: Inference) -> SliceState:
-    """The slice of `inference` whose chains are given the skills of all other players, newcomers' mean integrated out.
+    """The slice of `inference`, with chains given the skills of all other players.
 
-    First nodes have the variance that is left given all other skills, so that the precision of the chains is the
-    diagonal of the joint one there (`Newcomers.conditioned`). The arrays are those of `inference.slice_state`.
+    Without games, A couples players through newcomers' mean only, which is integrated out. The variance of a first node
+    in the chains becomes that given all other skills, 1 / A_ii of A without games and steps (`Newcomers.conditioned`).
+    All other arrays are those of `inference.slice_state`.
     """
     if not inference.newcomers:
         return inference.slice_state
     return inference.slice_state.with_chains(inference.newcomers.conditioned(inference.chains))
 
 
-def factor_joint(inference: Inference, state: SliceState) -> JointSystem:
-    """Factor the joint precision of `given_skills_of_others`; from then on the buffers of `state` are in use."""
+def joint_system(inference: Inference, state: SliceState) -> JointSystem:
+    """The joint system of `state`, from `given_skills_of_others`, ready for solutions: the chains are factored.
+
+    The buffers of `state` are in use from then on.
+    """
     solver = inference.propagation.solver.for_slices(SliceHere(state))
     chains = solver.couple([prepare(state)])
     return JointSystem(state, inference.newcomers, solver, chains)

@@ -44,8 +44,8 @@ class Prepared(NamedTuple):
     sums: Array
 
 
-class Linearised(NamedTuple):
-    """The largest move of a mean or sd in this sweep, points, and what the joint solution takes."""
+class SmoothedAndPrepared(NamedTuple):
+    """The largest move of a mean or sd in this sweep, points, and what couples the chains with those of others."""
 
     move: float
     prepared: Prepared
@@ -69,14 +69,17 @@ class Finished(NamedTuple):
 NO_MAPS = np.empty((0, 8))
 
 
-def linearise(state: SliceState, arrived: Array) -> Linearised:
+def smooth_and_prepare(state: SliceState, arrived: Array) -> SmoothedAndPrepared:
     """Smooth what has arrived, and prepare the joint solution."""
     move = smooth_and_compare(state, arrived)
-    return Linearised(move, prepare(state))
+    return SmoothedAndPrepared(move, prepare(state))
 
 
 def prepare(state: SliceState) -> Prepared:
-    """Fill the means s of this sweep, the couplings (L off its diagonal), diag(L), and the residual b - A s."""
+    """Fill the workspace for a solution; returns what couples the chains with those of other slices.
+
+    Filled are the means s of this sweep, the couplings (L off its diagonal), diag(L), and the residual b - A s.
+    """
     work = state.workspace
 
     def fill(part: Part) -> None:
@@ -89,7 +92,7 @@ def prepare(state: SliceState) -> Prepared:
             work.residual,
         )
         if state.links:
-            state.links.add_chain_residual(
+            state.links.fill_chain_residual(
                 part, state.messages, work.means, work.diagonal, work.residual
             )
         for games in state.games:
@@ -97,22 +100,20 @@ def prepare(state: SliceState) -> Prepared:
 
     state.parts.run(fill, state.parts.parts)
     sums = work.row_sums
-    np.multiply(work.diagonal, state.widest, out=sums)
+    np.multiply(work.diagonal, state.prior_variance, out=sums)
     if state.links:
         state.links.share_row_sums(sums)
-    chain_kernels.accumulate(
-        state.chains.previous, sums
-    )  # along chains: at the last variable the row sum
+    # along chains: at the last variable of each is its row sum
+    chain_kernels.accumulate(state.chains.previous, sums)
     maps = precision_maps(state, work.diagonal)
     return Prepared(maps, float(sums.max(initial=0.0)), sums[state.segments.last])
 
 
 def factor(state: SliceState, precision: Array) -> None:
-    """Factor the chains, given the precisions that arrive at the ends of segments, (segments, 2).
+    """Fill the factor of M, and the columns of M^-1 at the ends of segments.
 
-    The columns of the inverse come after the factor, since solving for them overwrites A p and p, whose buffers have
-    `diagonal` and `filtered` until then (`Workspace`). That of x (`correction`) had the row sums of `prepare`, so that
-    it is cleared before the solution.
+    `precision` (segments, 2): what arrives at both ends of segments, which is added to `diagonal`. The columns come
+    last, since solving for them overwrites `diagonal` and `filtered`; `Workspace` says which buffers are shared.
     """
     work = state.workspace
     np.add.at(work.diagonal, state.segments.first, precision[:, 0])
@@ -156,8 +157,8 @@ def solve_own_chains(
 
     `correction`: what newcomers' mean adds to the last z and A z before the step.
 
-    Returns what leaves the first and the last variable of segments, (segments, 2), as `Coupling.arrived` takes it: the
-    precision times the mean of a variable with mean z_i and variance (M^-1)_ii. Column `first` of M^-1 has this
+    Returns what leaves the first and the last variable of segments, (segments, 2), for `ChainsAcrossSlices.arrived`:
+    the precision times the mean of a variable with mean z_i and variance (M^-1)_ii. Column `first` of M^-1 has this
     variance in row `first`, and column `last` in row `last`.
     """
     _correct(state, correction)

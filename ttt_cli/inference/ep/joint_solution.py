@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.inference.ep.borders import Coupling, couple_chains
+from ttt_cli.inference.ep.borders import ChainsAcrossSlices, couple_chains
 from ttt_cli.inference.ep.joint_means import (
     Prepared,
     Products,
@@ -23,18 +23,18 @@ from ttt_cli.inference.ep.transport import Exchange, Slices
 from ttt_cli.inference.newcomers import LevelCorrection, Newcomers, YearSums
 from ttt_cli.support.arrays import Array
 
-TOL: Final = 1e-3  # points: of the joint means
-RELATIVE: Final = 1e-2  # or to their corrections
-DELAY: Final = 4  # steps over which the part of the total is estimated
+TOL: Final = 1e-3  # points: error of the joint means at which a solution ends
+RELATIVE: Final = 1e-2  # error relative to the correction of the means at which a solution ends
+DELAY: Final = 4  # steps over which that relative error is estimated
 STEPS: Final = 10_000  # of conjugate gradients at most
-LOST: Final = 1e-8  # of a sum: what rounding may have eaten
-GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rounding
+LOST: Final = 1e-8  # curvatures below this part of their terms are rounding
+GROWN: Final = 1e4  # once r'z is this many times its least value, the residual is rounding
 
 
 class CoupledChains(NamedTuple):
     """The factor of M across slices, and a bound below all eigenvalues of M^-1 A."""
 
-    coupling: Coupling
+    coupling: ChainsAcrossSlices
     least: float
 
 
@@ -60,24 +60,28 @@ class LastStep(NamedTuple):
     alpha: float
 
 
-Precondition = Callable[[float, float], StepProducts]
+StepAndSolve = Callable[[float, float], StepProducts]
 
 
 class JointSolver:
-    """Solutions for the joint means; `widest` is the largest prior sd of a variable, points.
+    """Solutions for the joint means; `largest_prior_sd` is the largest prior sd of a variable, points.
 
     `steps`: of conjugate gradients so far.
     """
 
-    def __init__(self, exchange: Exchange, newcomers: Newcomers | None, widest: float) -> None:
+    def __init__(
+        self, exchange: Exchange, newcomers: Newcomers | None, largest_prior_sd: float
+    ) -> None:
         self._exchange = exchange
         self._newcomers = newcomers
-        self._widest = widest
+        self._largest_prior_sd = largest_prior_sd
         self.steps = 0
 
     def for_slices(self, slices: Slices) -> JointSolver:
         """The solver of the same system in other slices."""
-        return JointSolver(Exchange(slices, self._exchange.borders), self._newcomers, self._widest)
+        return JointSolver(
+            Exchange(slices, self._exchange.borders), self._newcomers, self._largest_prior_sd
+        )
 
     def prepare_levels(self) -> None:
         """Learn the levels of years of all slices, if newcomers' mean moves."""
@@ -108,7 +112,7 @@ class JointSolver:
         """
         correction: LevelCorrection | None = None  # of newcomers, for the next step
 
-        def precondition(beta: float, alpha: float) -> StepProducts:
+        def step_and_solve(beta: float, alpha: float) -> StepProducts:
             nonlocal correction
             self.steps += 1
             sent = np.concatenate(
@@ -127,7 +131,9 @@ class JointSolver:
                 total.residual + solution.product, total.coupling + solution.coupling
             )
 
-        last = conjugate_gradients(precondition, coupled.least, self._widest, tol, relative)
+        last = conjugate_gradients(
+            step_and_solve, coupled.least, self._largest_prior_sd, tol, relative
+        )
         finished = self._exchange.broadcast(finish, last.beta, last.alpha, correction, move)
         if move:
             return JointSolution(last.bound, [part.maps for part in finished])
@@ -171,18 +177,23 @@ class _Radau:
 
 
 def conjugate_gradients(
-    precondition: Precondition, least: float, widest: float, tol: float, relative: float
+    step_and_solve: StepAndSolve, least: float, largest_prior_sd: float, tol: float, relative: float
 ) -> LastStep:
     """Step towards the solution of A x = b from 0; returns the last step, which is found but not taken yet.
 
-    `precondition(beta, alpha)` moves by `alpha` along the direction z + `beta` p, for the residual r left finds z =
-    M^-1 r and A z, and returns r^T z and z^T (A - M) z. No eigenvalue of M^-1 A is below `least`, no root of an entry
-    of the diagonal of A^-1 above `widest`.
+    `step_and_solve(beta, alpha)` moves x by `alpha` along the direction p = z + `beta` p. For the residual r that is
+    left it computes z = M^-1 r and A z, and returns r'z and z'(A - M)z. No eigenvalue of M^-1 A is below `least`. No
+    entry of the diagonal of A^-1 is above `largest_prior_sd` squared.
 
-    Stops when the error of every entry is bounded by `tol` points, or that of all together is `relative` to the
-    solution. The bound: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the first root bounded by the Gauss-Radau rule
-    (Meurant and Tichy 2013), that of all together by the last few steps (Hestenes and Stiefel 1952). The curvature
-    follows from that before (Chronopoulos and Gear 1989).
+    With the error e = A^-1 b - x, steps end when one of two holds:
+
+    - Every entry is within `tol` points. |e_i| <= sqrt(e'Ae) sqrt((A^-1)_ii), and the Gauss-Radau rule bounds e'Ae
+      (Meurant and Tichy 2013).
+    - sqrt(e'Ae) is at most `relative` times sqrt(x'Ax), both estimated by sums of alpha r'z over steps: e'Ae by the
+      last `DELAY` ones, x'Ax by all (Hestenes and Stiefel 1952).
+
+    The curvature p'Ap follows from that of the step before: r'z + z'(A - M)z - beta^2 p'Ap (Chronopoulos and Gear
+    1989).
     """
     recent: deque[float] = deque(maxlen=DELAY)
     energy = 0.0
@@ -194,14 +205,14 @@ def conjugate_gradients(
     alpha = 0.0
     radau = _Radau(least)
     for _ in range(STEPS):
-        rz, coupling = precondition(beta, alpha)
+        rz, coupling = step_and_solve(beta, alpha)
         if rz <= 0.0:
             return LastStep(0.0, 0.0, 0.0)
         lowest_rz = min(lowest_rz, rz)
         beta = rz / last_rz
         if last_rz < math.inf:
             radau.after_step(beta, alpha)
-        bound = widest * math.sqrt(radau.factor * rz)
+        bound = largest_prior_sd * math.sqrt(radau.factor * rz)
         curvature = rz + coupling - beta * beta * curvature
         if curvature < LOST * (rz + coupling):  # nothing but rounding is left of it: restart
             beta = 0.0

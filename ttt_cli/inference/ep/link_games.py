@@ -102,7 +102,7 @@ class CategoryLinks:
 
 
 @dataclass
-class LinkGames:
+class SliceLinks:
     """Games as links (`pairs.SliceGames`) of a whole timeline.
 
     | name | shape | unit | |
@@ -164,7 +164,7 @@ class LinkGames:
         """Add all sites of links, after clearing the extra variables."""
         kernels.gather(part, self.starts, self.rows, self.sites, marginal)
 
-    def add_chain_residual(
+    def fill_chain_residual(
         self, part: Part, messages: Messages, means: Vector, diagonal: Vector, residual: Vector
     ) -> None:
         """Fill means, diagonal and residual of extra variables, as `games.residual_of_chains` does of nodes."""
@@ -218,22 +218,26 @@ def with_links(slice_input: SliceInput, links: LinkedGames, origin: float) -> Sl
     Skills are counted from `origin`, points, which the offsets of links then include. Raises ValueError where a
     performance is not defined.
     """
-    nodes = len(slice_input.widest)
+    nodes = len(slice_input.prior_variance)
     skill_offset = origin * sums_of_skills(links.rows, nodes)
     rows = links.rows._replace(offset=links.rows.offset + skill_offset)
     chains = _joined_chains(slice_input.chains, links.extra)
     n_performances = links.extra.n_performances
     defining = defining_links(rows, len(chains.previous) - n_performances, n_performances)
-    widest = _joined_widest(slice_input.widest, links.extra, defining)
+    prior_variance = _joined_prior_variance(slice_input.prior_variance, links.extra, defining)
     guess = slice_input.guess
     if guess is not None:
         # precision, and precision times mean, of each variable: extra ones are as before any game
         mean = _prior_means(chains, defining)
-        precision = 1.0 / widest[nodes:]
+        precision = 1.0 / prior_variance[nodes:]
         prior_beliefs = np.stack([precision, precision * mean[nodes:]], axis=1)
         guess = np.concatenate([guess, prior_beliefs])
     return replace(
-        slice_input, chains=chains, widest=widest, guess=guess, links=replace(links, rows=rows)
+        slice_input,
+        chains=chains,
+        prior_variance=prior_variance,
+        guess=guess,
+        links=replace(links, rows=rows),
     )
 
 
@@ -251,7 +255,9 @@ def _joined_chains(chains: Chains, extra: ExtraVariables) -> Chains:
     )
 
 
-def _joined_widest(of_nodes: Array, extra: ExtraVariables, defining: DefiningLinks) -> Array:
+def _joined_prior_variance(
+    of_nodes: Array, extra: ExtraVariables, defining: DefiningLinks
+) -> Array:
     """Variances of all variables before any game, (variables,); `of_nodes` has those of nodes."""
     of_chained = extra.variance.copy()
     accumulate(extra.previous, of_chained)  # variances of steps add up along a chain
@@ -281,13 +287,13 @@ def _shifted(variables: Ids, first: np.int32) -> Ids:
     return np.where(variables < 0, np.int32(-1), variables + first).astype(np.int32)
 
 
-def _performance_variances(defining: DefiningLinks, widest: Array) -> Array:
+def _performance_variances(defining: DefiningLinks, prior_variance: Array) -> Array:
     """Variances of performances before games, (performances,): noise + sum of c^2 times the variance of a member.
 
-    That takes members as independent, as variables of different chains are before games. `widest`: variances of all
+    That takes members as independent, as variables of different chains are before games. `prior_variance`: of all
     variables that may be members.
     """
-    of_members = defining.coefficient**2 * widest[defining.variable]
+    of_members = defining.coefficient**2 * prior_variance[defining.variable]
     return defining.noise + np.bincount(defining.performance_of, of_members, len(defining.noise))
 
 
@@ -326,7 +332,7 @@ def defining_links(rows: LinkRows, first: int, n_performances: int) -> DefiningL
     )
 
 
-def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkGames:
+def slice_links(slice_input: SliceInput, links: LinkedGames, play: Play) -> SliceLinks:
     """Links of a whole timeline, without sites.
 
     Variables are those of nodes, then extra ones with chains, then performances. Only performances have messages: each
@@ -336,7 +342,7 @@ def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkG
         low=links.rows.low.copy(), high=links.rows.high.copy()
     )  # margins may move
     chains = slice_input.chains
-    widest = slice_input.widest
+    prior_variance = slice_input.prior_variance
     variables = len(chains.previous)
     nodes = variables - len(links.extra)
     first_performance = variables - links.extra.n_performances
@@ -351,10 +357,10 @@ def link_games(slice_input: SliceInput, links: LinkedGames, play: Play) -> LinkG
     sites = LinkSites(np.zeros((len(rows.variable), 2)), np.zeros((len(rows.weight), 2)))
     defining = defining_links(rows, first_performance, links.extra.n_performances)
     mean_before_games = _prior_means(chains, defining)[first_performance:]
-    variance_before_games = widest[first_performance:]
+    variance_before_games = prior_variance[first_performance:]
     sites.message[defining.performance_entry, 0] = 1.0 / variance_before_games
     sites.message[defining.performance_entry, 1] = mean_before_games / variance_before_games
-    return LinkGames(
+    return SliceLinks(
         rows=rows,
         starts=starts,
         extra=ranges,
@@ -382,11 +388,11 @@ def _category_links(
 
 
 def links_gradient(
-    games: LinkGames, cavity: Array, slopes: ChainSlopes, play: Play
+    games: SliceLinks, cavity: Array, slopes: ChainSlopes, play: Play
 ) -> LinksGradient:
     """Gradient of log Z in offset, noise, low and high of each link, and in the steps of extra variables.
 
-    `cavity` (links, 2): as `LinkGames.cavities`; `slopes`: of all variables; `play`: how the links are played.
+    `cavity` (links, 2): as `SliceLinks.cavities`; `slopes`: of all variables; `play`: how the links are played.
     """
     of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
     kernels.gradient(games.rows, cavity, of_links)

@@ -31,15 +31,14 @@ from ttt_cli.timeline import Timeline, calendar
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
 
-LONGEST_STEP: Final = 0.5  # of a step of the walk
-EARLIER: Final = 3  # steps that accelerate one
-REGULAR: Final = (
-    1e-6  # of the largest singular value of earlier moves: smaller ones do not accelerate
-)
+LONGEST_MOVE: Final = 0.5  # of theta in an iteration of Fisher scoring
+EARLIER: Final = 3  # earlier iterations that accelerate one
+# Singular values of earlier moves below this part of the largest do not accelerate
+REGULAR: Final = 1e-6
 
 
-class Step(NamedTuple):
-    """A step of the walk: the move of theta, and the theta that it led to, (years,)."""
+class ScoringMove(NamedTuple):
+    """An iteration of Fisher scoring: the move of theta, and the theta that it led to, (years,)."""
 
     move: Array
     goal: Array
@@ -59,7 +58,7 @@ class YearWalk:
             common = min(len(start), len(years))
             self.theta[:common] = start[:common]
             self.theta[common:] = start[common - 1]
-        self._earlier: deque[Step] = deque(maxlen=EARLIER)
+        self._earlier: deque[ScoringMove] = deque(maxlen=EARLIER)
 
     def step(self, score: Array, information: Array, *, accelerate: bool = False) -> float:
         """Take one step of Fisher scoring, optionally with Anderson acceleration (1965); returns the largest move."""
@@ -68,10 +67,10 @@ class YearWalk:
         goal = self.theta + move
         self.theta = goal
         if accelerate:
-            self._accelerate(Step(move, goal), information)
+            self._accelerate(ScoringMove(move, goal), information)
         return largest(move)
 
-    def _accelerate(self, step: Step, information: Array) -> None:
+    def _accelerate(self, step: ScoringMove, information: Array) -> None:
         """Go to the combination of this and earlier goals whose combined move is smallest in the norm of P + F.
 
         Least squares find the shares x_j of earlier steps that minimise |m - sum x_j (m - m_j)|, where m is the move of
@@ -96,8 +95,8 @@ class YearWalk:
         return np.append(by_prior, np.sqrt(information) * move)
 
     def _limited(self, move: Array) -> Array:
-        most = max(largest(move), LONGEST_STEP)
-        return np.asarray(move * min(1.0, LONGEST_STEP / most))
+        most = max(largest(move), LONGEST_MOVE)
+        return np.asarray(move * min(1.0, LONGEST_MOVE / most))
 
     def log_evidence(self, information: Array) -> float:
         """Contribution of the walk to the log-evidence: log|P|/2 - log|P + F|/2 - theta'P theta/2."""
@@ -231,16 +230,15 @@ class SliceMargins:
         np.exp(above, out=self._wider)
 
     def apply(self, chains: Chains, by_year: Array) -> float:
-        """Set margins of games, and the prior means of newcomers' margins; returns the largest move, points."""
+        """Set margins of games and prior means of newcomers' margins; the largest move of the former, points."""
         if self.debuts is None:
             margin = np.repeat(by_year, self._count)
         else:
             margin = np.full(len(self.margin), self._play.margin)
         if self._play.margin_strength:
             margin *= self._wider
-        self.margin -= (
-            margin  # the move, in the place of the margins before: another array would take memory
-        )
+        # the move overwrites the margins before it, since another array would take memory
+        self.margin -= margin
         moved = largest(self.margin)
         self.margin[:] = margin
         if self.debuts is not None:
@@ -352,7 +350,7 @@ STATE: Final = "log draw margins by year"
 INITIAL: Final = "before joint propagation:"  # prefix of that state
 LAPSE_STEP: Final = 1e-5  # of the difference that gives the slope in the lapse
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are zero
-FIRST_STEPS: Final = 5  # before a posterior is known
+FIRST_MOVES: Final = 5  # before a posterior is known
 TINY: Final = 1e-12
 
 
@@ -380,7 +378,7 @@ class MovingMargins:
         self._last_step = math.inf
         self._information: Array | None = None  # of theta at this posterior, once it is computed
         if self._drift and not self.walk.theta.any():
-            self._first_steps()
+            self._start_from_shares()
 
     @property
     def state(self) -> dict[str, Array]:
@@ -431,8 +429,8 @@ class MovingMargins:
             step = 0.0
         ahead = self._ahead_of(step)
         self._last_step = step
-        widest = largest(self._by_year)
-        return MarginsMove(max(widest * step, moved), widest * ahead)
+        largest_margin = largest(self._by_year)
+        return MarginsMove(max(largest_margin * step, moved), largest_margin * ahead)
 
     def _ahead_of(self, step: float) -> float:
         """The sum of all further steps if each is r times the one before, as this one is of the last.
@@ -549,14 +547,14 @@ class MovingMargins:
             slope += float(by_mean[debuts.variable] @ np.expm1(self.walk.theta[debuts.year]))
         return slope
 
-    def _first_steps(self) -> None:
+    def _start_from_shares(self) -> None:
         """Move as if all players were equal; without games, as if newcomers' margins were all there is."""
         if self._timeline.n_games:
-            self._first_steps_of_games()
+            self._start_from_draws()
         elif self.of_newcomers:
-            self._first_steps_of_newcomers()
+            self._start_from_newcomers()
 
-    def _first_steps_of_games(self) -> None:
+    def _start_from_draws(self) -> None:
         from scipy.special import ndtr
 
         timeline = self._timeline
@@ -569,14 +567,14 @@ class MovingMargins:
             weight = timeline.weight[begin:end]
             games[year] += weight.sum()
             drawn[year] += weight @ (timeline.outcome[begin:end] == DRAW)
-        for _ in range(FIRST_STEPS):
+        for _ in range(FIRST_MOVES):
             margin = self._by_year / math.sqrt(self._play.noise)  # in sds of a difference
             draw = np.clip(2.0 * ndtr(margin) - 1.0, TINY, 1.0 - TINY)
             slope = math.sqrt(2.0 / math.pi) * margin * np.exp(-0.5 * margin**2)
             score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
             self.walk.step(score, games * slope**2 / (draw * (1.0 - draw)))
 
-    def _first_steps_of_newcomers(self) -> None:
+    def _start_from_newcomers(self) -> None:
         """Towards the maximum of the newcomers' log Phi(z), z = margin / sd: their margins are positive.
 
         With h = phi(z) / Phi(z), its derivative in theta is z h, and minus the second one z^2 h (h + z) - z h. The
@@ -588,7 +586,7 @@ class MovingMargins:
         period_year = calendar(timeline)[1]
         node_year = np.repeat(period_year, np.diff(timeline.node_start))
         newcomers = np.bincount(node_year[timeline.previous < 0], minlength=len(self._years))
-        for _ in range(FIRST_STEPS):
+        for _ in range(FIRST_MOVES):
             margin = self._by_year / self._play.own_margin_sd
             slope = np.exp(-0.5 * margin**2 - log_ndtr(margin)) / math.sqrt(2.0 * math.pi)
             score = newcomers * margin * slope

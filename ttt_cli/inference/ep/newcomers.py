@@ -150,9 +150,8 @@ class SliceNewcomers:
         for column, across in ((1, newcomers.past), (2, newcomers.future)):
             weight[across.node - begin, column] = -1.0 / across.variance
             year[across.node - begin, column] = across.year
-        weight[:, 0] = -weight.sum(
-            axis=1
-        )  # steps compare skills: without priors rows of A sum to 0
+        # steps compare skills: without priors rows of A sum to 0
+        weight[:, 0] = -weight.sum(axis=1)
         weight[self._first - begin, 0] += self._sd**-2
         return LevelRows(weight, year, np.arange(0, weight.size + 1, 3, dtype=np.int32))
 
@@ -230,15 +229,15 @@ class SliceNewcomers:
         """Complete `az` to A z, then add the levels to z and their product to `az`."""
         from scipy.sparse import csr_array
 
-        self.add_shared(correction.shared, z, az)
+        self.add_newcomers_precision(correction.shared, z, az)
         if correction.level is not None and self._levels is not None:
             weight, year, start = self._levels
             rows = csr_array((weight.ravel(), year.ravel(), start), (len(weight), self._years))
             z[self._nodes] += np.repeat(correction.level, self._count)
             az[self._nodes] += np.asarray(rows @ correction.level)
 
-    def add_shared(self, shared: Array, z: Array, az: Array) -> None:
-        """Add excess - shared at first nodes to `az`, given what is shared, by year."""
+    def add_newcomers_precision(self, shared: Array, z: Array, az: Array) -> None:
+        """Add what newcomers add to A z at first nodes, excess - `shared` (years,), to `az`."""
         az[self._first] += self._excess(z) - shared[self._year]
 
     def _excess(self, z: Array) -> Array:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from ttt_cli.config.schema import SolverConfig, size_of
-from ttt_cli.inference.ep.slices_in_files import FileStorage
+from ttt_cli.inference.ep.slices_in_files import FilesPlacement
 from ttt_cli.inference.ep.slices_on_cluster import Cluster
 from ttt_cli.inference.ep.transport import Placement
 from ttt_cli.parallel.cluster import cluster_asked, cluster_client, local_workers
@@ -23,13 +23,13 @@ def placement_of(
     """Files or a cluster; None: in this process, as one slice.
 
     `quantities`: how many a node has in the system of that name, 0 if this is not fitted in slices. Raises ConfigError
-    then, where the fit does not fit into memory.
+    for such a system if a cluster is asked for, or if the fit takes more than the memory that is allowed.
     """
     address = cluster_asked(solver.cluster)
     scratch = None if solver.scratch is None else Path(solver.scratch)
     storage = None
     if address is None and solver.memory:
-        storage = FileStorage(
+        storage = FilesPlacement(
             scratch, size_of(solver.memory), solver.threads, quantities, newcomers
         )
     if address is None and (storage is None or storage.fits_in_memory(timeline)):

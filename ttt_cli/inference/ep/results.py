@@ -120,14 +120,17 @@ def marginals(state: SliceState) -> Array:
 
 
 def conditional_means(state: SliceState, x: Array, newcomers: Newcomers | None) -> Array:
-    """M^-1 (M - A) x by the last factor of a whole timeline, A being without newcomers' mean.
+    """Mean of each player's skills given the skills x of all others, (variables,), points, of a whole timeline.
 
-    Overwrites the residual of a solution.
+    It is M^-1 (M - A) x by the last factor of the chains; in A newcomers' mean is integrated out. Overwrites the
+    residual of a solution.
     """
     image = np.zeros_like(x)  # (A - M) x
     add_couplings(state, x, image)
     if newcomers and state.newcomers:
-        state.newcomers.add_shared(newcomers.shared(state.newcomers.total(x)), x, image)
+        state.newcomers.add_newcomers_precision(
+            newcomers.shared(state.newcomers.total(x)), x, image
+        )
     np.negative(image, out=state.workspace.residual)
     # without a step of conjugate gradients before: z = M^-1 residual
     solve_chains(state, beta=0.0, alpha=0.0, descent=state.workspace.descent)
@@ -140,13 +143,13 @@ def chain_variances(state: SliceState) -> ChainVariances:
     It takes the buffers of the joint means of `state`, so a factor of these must come later.
     """
     prepare(state)
-    messages = Messages(*np.zeros((3, len(state.widest), 2)))
+    messages = Messages(*np.zeros((3, len(state.prior_variance), 2)))
     messages.marginal[:, 0] = state.workspace.diagonal
 
     def smooth(variables: VariableRange) -> None:
         chain_kernels.smooth(*variables, state.chains, messages)
 
     state.parts.run(smooth, state.parts.ranges)
-    mean, sd, covariance = np.empty((3, len(state.widest)))
+    mean, sd, covariance = np.empty((3, len(state.prior_variance)))
     chain_kernels.smoothed(0, state.chains, messages, mean, sd, covariance)
     return ChainVariances(sd**2, covariance)

@@ -11,7 +11,7 @@ from typing import Final, TypeVar, TypeVarTuple
 
 import numpy as np
 
-from ttt_cli.inference.ep.cutting import Pieces
+from ttt_cli.inference.ep.cutting import SliceInputs
 from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import Slices
@@ -36,7 +36,7 @@ FULL: Final = 0.8  # of what is free: the least slice may be larger than the oth
 PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
-class FileStorage:
+class FilesPlacement:
     """Files in a folder of this machine, or a temporary one, for a fit that may take so many bytes of memory.
 
     As many slices are in memory at a time as there are threads.
@@ -87,13 +87,13 @@ class FileStorage:
         return self._node_bytes * timeline.n_nodes + game_bytes * timeline.n_games
 
     @contextmanager
-    def hold(self, pieces: Pieces, play: Play, folder: Path | None) -> Iterator[Slices]:
+    def hold(self, slice_inputs: SliceInputs, play: Play, folder: Path | None) -> Iterator[Slices]:
         """Slices in files, which are removed after the block. Raises SetupError when there is no room for them."""
         with self._folder, ThreadPoolExecutor(self._threads, thread_name_prefix="ttt") as pool:
             parent = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
             slices = SlicesInFiles(pool, self._memory, self._threads)
             try:
-                for slice_input in pieces:
+                for slice_input in slice_inputs:
                     storage = ArrayFiles(parent / str(slice_input.number))
                     storage.folder.mkdir()
                     slices.add(make_state(slice_input, play, folder, storage), storage)

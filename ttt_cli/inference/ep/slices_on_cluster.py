@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar, TypeVarTuple, cast
 
-from ttt_cli.inference.ep.cutting import Pieces, SliceInput
+from ttt_cli.inference.ep.cutting import SliceInput, SliceInputs
 from ttt_cli.inference.ep.parts import period_cuts
 from ttt_cli.inference.ep.state import SliceState, make_state
 from ttt_cli.inference.ep.transport import SliceLost, Slices
@@ -46,12 +46,12 @@ class Cluster:
         return period_cuts(timeline.game_start, len(worker_addresses(self._client)))
 
     @contextmanager
-    def hold(self, pieces: Pieces, play: Play, folder: Path | None) -> Iterator[Slices]:
+    def hold(self, slice_inputs: SliceInputs, play: Play, folder: Path | None) -> Iterator[Slices]:
         """Make a slice on each worker; all are released after the block. Raises SetupError without a scheduler."""
         try:
             with self._client.as_current():  # actors look for it
                 slices = SlicesOnCluster(
-                    self._client, pieces, play, folder, shares_files=self.scratch is not None
+                    self._client, slice_inputs, play, folder, shares_files=self.scratch is not None
                 )
                 try:
                     slices.make()
@@ -82,14 +82,20 @@ class SlicesOnCluster(Slices):
     """Slices as actors, each on a worker with the fewest; those of a lost worker are made again elsewhere."""
 
     def __init__(
-        self, client: Client, pieces: Pieces, play: Play, folder: Path | None, *, shares_files: bool
+        self,
+        client: Client,
+        slice_inputs: SliceInputs,
+        play: Play,
+        folder: Path | None,
+        *,
+        shares_files: bool,
     ) -> None:
         self._client = client
-        self._pieces = pieces
+        self._pieces = slice_inputs
         self._play = play
         self._folder = folder
         self._shares_files = shares_files
-        self._addresses = [""] * len(pieces)
+        self._addresses = [""] * len(slice_inputs)
         self._actors: list[Actor | None] = []
 
     def make(self) -> None:

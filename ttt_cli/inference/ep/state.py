@@ -18,7 +18,7 @@ from ttt_cli.inference.ep.category_margins import (
     strengths,
 )
 from ttt_cli.inference.ep.cutting import Segments, SliceInput
-from ttt_cli.inference.ep.link_games import LinkGames, link_games
+from ttt_cli.inference.ep.link_games import SliceLinks, slice_links
 from ttt_cli.inference.ep.moving_margins import (
     Debuts,
     SliceMargins,
@@ -51,7 +51,7 @@ class SliceState:
     | messages | | along the chains |
     | parts | | its division for threads |
     | segments | | its chains that continue in other slices |
-    | widest | (variables,) | prior variance of each, without any game, points^2 |
+    | prior_variance | (variables,) | prior variance of each, without any game, points^2 |
     | pairs | | games between two players |
     | links | | games of other kinds, if there are any |
     | margins | | draw margins of games, whether they move or not |
@@ -69,7 +69,7 @@ class SliceState:
     messages: Messages
     parts: SliceParts
     segments: Segments
-    widest: Array
+    prior_variance: Array
     pairs: PairGames
     margins: SliceMargins
     newcomers: SliceNewcomers | None
@@ -79,7 +79,7 @@ class SliceState:
     guess: Array | None
     folder: Path | None
     frees_beliefs: bool
-    links: LinkGames | None = None
+    links: SliceLinks | None = None
 
     @property
     def games(self) -> tuple[SliceGames, ...]:
@@ -142,7 +142,7 @@ class SliceState:
 
     def chain_slopes(self) -> ChainSlopes:
         """Gradient of log Z in the means and variances of the steps of all variables."""
-        slopes = ChainSlopes(*np.zeros((2, len(self.widest))))
+        slopes = ChainSlopes(*np.zeros((2, len(self.prior_variance))))
 
         def fill(variables: VariableRange) -> None:
             chain_kernels.chain_gradient(
@@ -214,7 +214,7 @@ def make_state(
         1 if slice_input.links else threads,
     )
     segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
-    variables = len(slice_input.widest)
+    variables = len(slice_input.prior_variance)
     balance = slice_input.balance
     if not in_memory:
         balance = stored("balance", balance)
@@ -226,7 +226,7 @@ def make_state(
     )
     links = None
     if slice_input.links:
-        links = link_games(slice_input, slice_input.links, play)
+        links = slice_links(slice_input, slice_input.links, play)
         parts = with_extra(parts, links.extra)
     messages = Messages(
         storage.zeros("forward", (variables, 2), np.float64),
@@ -247,7 +247,7 @@ def make_state(
         messages=messages,
         parts=parts,
         segments=segments,
-        widest=stored("widest", slice_input.widest),
+        prior_variance=stored("prior_variance", slice_input.prior_variance),
         pairs=pairs,
         margins=SliceMargins(
             pairings,

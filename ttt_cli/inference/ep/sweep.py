@@ -16,8 +16,8 @@ import numpy as np
 
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep import messages
-from ttt_cli.inference.ep.cutting import Pieces
-from ttt_cli.inference.ep.joint_means import linearise
+from ttt_cli.inference.ep.cutting import SliceInputs
+from ttt_cli.inference.ep.joint_means import smooth_and_prepare
 from ttt_cli.inference.ep.joint_solution import JointSolver
 from ttt_cli.inference.ep.messages import Moves, Swept
 from ttt_cli.inference.ep.moving_margins import (
@@ -37,9 +37,10 @@ from ttt_cli.support.arrays import Array
 ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
 EARLY: Final = 3  # sweeps, in which margins of all games follow half a sweep, too
 # A mean or sd that moves by d in a sweep, and moved by e before, is estimated to move by d r / (1 - r) yet, r = d / e
-# (`chains.moves_to_come`). Where a move was small by chance, e would be too small and r too large, so e is at least
-SMALL: Final = 0.02  # times the largest move of the sweep before, and
-DECAY: Final = 0.3  # times the e of the sweep before.
+# (`chains.moves_to_come`). A move that was small by chance would make r too large, so e is at least SMALL times the
+# largest move of the sweep before, and at least DECAY times the e of the sweep before.
+SMALL: Final = 0.02
+DECAY: Final = 0.3
 
 
 class MeansMove(NamedTuple):
@@ -106,20 +107,20 @@ class Propagation:
     def __init__(
         self,
         slices: Slices,
-        pieces: Pieces,
+        slice_inputs: SliceInputs,
         play: Play,
         newcomers: Newcomers | None,
         margins_from: Fit | None,
         links: LinkedGames | None = None,
     ) -> None:
-        self.exchange = Exchange(slices, pieces.borders)
+        self.exchange = Exchange(slices, slice_inputs.borders)
         self.newcomers = newcomers
         self.margins = MarginsOfAllSlices(self.exchange)
-        self.moving = MovingMargins(pieces.timeline, play, margins_from)
-        self.solver = JointSolver(self.exchange, newcomers, pieces.largest_prior_sd)
+        self.moving = MovingMargins(slice_inputs.timeline, play, margins_from)
+        self.solver = JointSolver(self.exchange, newcomers, slice_inputs.largest_prior_sd)
         self._offsets = play.offsets
-        self._rounding = ROUNDING * pieces.largest_prior_sd
-        self._with_games = pieces.timeline.n_games > 0 or links is not None
+        self._rounding = ROUNDING * slice_inputs.largest_prior_sd
+        self._with_games = slice_inputs.timeline.n_games > 0 or links is not None
         self._sweeps = 0
         self._last_move = 0.0
         self._decay = 0.0
@@ -137,7 +138,7 @@ class Propagation:
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward; then the joint means, to which slices move unless the pace is PLAIN."""
         swept = self._pass_messages(pace)
-        arrived = self._exchange_maps([part.maps for part in swept])
+        arrived = self._arrivals([part.maps for part in swept])
         means = self._move_to_joint_means(arrived, pace)
         margins = self._follow_margins(means.unsmoothed)
         ends = self._end(margins.unsmoothed)
@@ -165,11 +166,11 @@ class Propagation:
             messages.other_half, self.exchange.borders.exchanged(sent), pace
         )
 
-    def _exchange_maps(self, maps: Sequence[Array]) -> Array:
-        """Compose the maps of all slices along the chains; returns the messages that arrive at segments.
+    def _arrivals(self, maps: Sequence[Array]) -> Array:
+        """Messages that arrive at segments, by the maps of all slices composed along the chains.
 
-        If the mean of newcomers moves, this also smooths all slices, updates that mean, and sets the priors of
-        newcomers by it; the maps are then gathered again.
+        If the mean of newcomers moves, it comes first: all slices are smoothed, the mean and newcomers' priors are
+        updated, and the maps gathered again.
         """
         if self.newcomers:
             self.exchange.scatter(
@@ -189,7 +190,7 @@ class Propagation:
 
     def _smooth(self, maps: Sequence[Array]) -> None:
         """Smooth all slices; `maps`: of their sites."""
-        self.exchange.scatter(messages.smooth, self._exchange_maps(maps))
+        self.exchange.scatter(messages.smooth, self._arrivals(maps))
 
     def _move_to_joint_means(self, arrived: Array, pace: Pace) -> MeansMove:
         """Smooth, and solve for the joint means; move there unless the pace is PLAIN, which only wants the distance.
@@ -200,10 +201,10 @@ class Propagation:
             return MeansMove(
                 max(self.exchange.scatter(messages.smooth_and_compare, arrived)), 0.0, None
             )
-        linearised = self.exchange.scatter(linearise, arrived)
-        coupled = self.solver.couple([part.prepared for part in linearised])
+        prepared = self.exchange.scatter(smooth_and_prepare, arrived)
+        coupled = self.solver.couple([part.prepared for part in prepared])
         solution = self.solver.solve(coupled, move=pace is not Pace.PLAIN)
-        return MeansMove(max(part.move for part in linearised), solution.distance, solution.maps)
+        return MeansMove(max(part.move for part in prepared), solution.distance, solution.maps)
 
     def _follow_margins(self, unsmoothed: list[Array] | None) -> MarginsStep:
         """Move the draw margins of games or newcomers, if they move, by the smoothed messages."""
@@ -222,5 +223,5 @@ class Propagation:
         if unsmoothed is None:
             return self.exchange.broadcast(messages.end_sweep, None, least, self._decay)
         return self.exchange.scatter(
-            messages.end_sweep, self._exchange_maps(unsmoothed), least, self._decay
+            messages.end_sweep, self._arrivals(unsmoothed), least, self._decay
         )

@@ -16,7 +16,7 @@ from ttt_cli.fitted import Fit, Walk
 from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.categories import Categories, CategoryOffset, find_categories
 from ttt_cli.inference.covariates import OffsetFits, Term, find_terms, fit_with_estimates
-from ttt_cli.inference.ep.cutting import Cutter, Pieces, Unplayed
+from ttt_cli.inference.ep.cutting import Cutter, SliceInputs, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
 from ttt_cli.inference.ep.transport import Placement, SitesLost, Slices
@@ -81,7 +81,7 @@ class ThroughTimeParams(NewcomersMove, DrawsMove, PlayParams):
 
 
 def fit_through_time(
-    engine: "Callable[[Timeline], ThroughTime]",
+    through_time_of: "Callable[[Timeline], ThroughTime]",
     timeline: Timeline,
     params: ThroughTimeParams,
     make_fit: Callable[..., Fit],
@@ -89,16 +89,16 @@ def fit_through_time(
     options: Given,
     rates: SweepRates = USUAL,
 ) -> Fit:
-    """The fit of a timeline, with newcomers' mean by groups if it is to be; `engine` is that of a timeline.
+    """The fit of a timeline, with newcomers' mean by groups if it is to be; `through_time_of` is that of a timeline.
 
     Raises ConfigError for features that slices do not support, and for fields of people that nobody has.
     """
     if not params.newcomers_by:
-        return engine(timeline).fit(make_fit, solver, options, rates)
+        return through_time_of(timeline).fit(make_fit, solver, options, rates)
 
     def fit_at(grouped: Timeline, start: Fit | None) -> Fit:
         of_round: Given = {**options, "start": start, "evidence_only": False}
-        return engine(grouped).fit(make_fit, solver, of_round, rates)
+        return through_time_of(grouped).fit(make_fit, solver, of_round, rates)
 
     return fit_with_groups(
         fit_at,
@@ -317,7 +317,7 @@ class ThroughTime:
             fits = _sliced_fits(self, placement, options, start, make_fit, rates)
         with fits as fits_of_games:
             return self._fit_with_offsets(
-                FitsOverNothing(self, fits_of_games, empty_evidence), start, solver
+                FitsAboveEmpty(self, fits_of_games, empty_evidence), start, solver
             )
 
     def _check_doubt(self) -> None:
@@ -428,7 +428,7 @@ class FitsInMemory:
 
 
 @dataclass(frozen=True)
-class FitsOverNothing:
+class FitsAboveEmpty:
     """The `fits`, with all parameters as numbers, and their log-evidence less `empty_evidence` (`OffsetFits`).
 
     `empty_evidence`: the log-evidence if nobody had played a game, nats (`ThroughTime.empty_evidence`).
@@ -466,7 +466,7 @@ class _SlicedFits:
         self,
         shared: ThroughTime,
         slices: Slices,
-        pieces: Pieces,
+        slice_inputs: SliceInputs,
         priors: Mapping[str, RandomWalk],
         on_sweep: OnSweep | None,
         make_fit: Callable[..., Fit],
@@ -479,7 +479,7 @@ class _SlicedFits:
         self._inference: SlicedInference | None = None
         self._shared = shared
         self._slices = slices
-        self._pieces = pieces
+        self._pieces = slice_inputs
         self._priors = priors
         self._on_sweep = on_sweep
         self._make_fit = make_fit
@@ -534,7 +534,7 @@ def _sliced_fits(
     if placement.scratch:
         checkpoint = _checkpoint(shared, placement.scratch, priors)
         cuts = checkpoint.cuts(cuts)
-    pieces = Cutter(
+    slice_inputs = Cutter(
         timeline,
         cuts,
         list(priors.values()),
@@ -543,13 +543,15 @@ def _sliced_fits(
         thresholds=shared.thresholds,
         guess=guess,
     )
-    count = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
+    count = "1 slice" if len(slice_inputs) == 1 else f"{len(slice_inputs)} slices"
     note = f"the posterior is factorised, from {count} of time {placement.name}"
-    with placement.hold(pieces, shared.play, checkpoint.folder if checkpoint else None) as slices:
+    with placement.hold(
+        slice_inputs, shared.play, checkpoint.folder if checkpoint else None
+    ) as slices:
         fits = _SlicedFits(
             shared,
             slices,
-            pieces,
+            slice_inputs,
             priors,
             options.get("on_sweep"),
             make_fit,
@@ -577,9 +579,9 @@ def _empty_evidence_in_slices(shared: ThroughTime, placement: Placement, tol: fl
     """`ThroughTime.empty_evidence` where slices are placed; where sites are lost, sweeps find them again."""
     priors = shared.priors()
     timeline = shared.timeline
-    pieces = Unplayed(timeline, len(placement.cuts(timeline)) - 1, list(priors.values()))
-    with placement.hold(pieces, shared.play, None) as slices:
-        inference = SlicedInference(slices, pieces, priors, shared.play)
+    slice_inputs = Unplayed(timeline, len(placement.cuts(timeline)) - 1, list(priors.values()))
+    with placement.hold(slice_inputs, shared.play, None) as slices:
+        inference = SlicedInference(slices, slice_inputs, priors, shared.play)
         while True:
             iterate(inference.sweep, SolverConfig(tol=tol), None)
             with suppress(SitesLost):

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar, TypeVarTuple
 import numpy as np
 
 from ttt_cli.inference.ep.borders import Borders
-from ttt_cli.inference.ep.cutting import Pieces
+from ttt_cli.inference.ep.cutting import SliceInputs
 from ttt_cli.inference.ep.state import SliceState
 from ttt_cli.inference.model import Play
 from ttt_cli.storage import ArrayStorage
@@ -90,7 +90,7 @@ class Placement(Protocol):
         """The first period of each slice, and the end of the last. Raises ConfigError where none has room."""
 
     def hold(
-        self, pieces: Pieces, play: Play, folder: Path | None
+        self, slice_inputs: SliceInputs, play: Play, folder: Path | None
     ) -> AbstractContextManager[Slices]:
         """Make slices, which end with the block; they save their sites in `folder`. Raises SetupError."""
 

@@ -12,8 +12,8 @@ from ttt_cli.fitted import Chain, ExtraBeliefs, NewcomerCurve, Walk
 from ttt_cli.inference.ep.inference import (
     Inference,
     JointSystem,
-    factor_joint,
     given_skills_of_others,
+    joint_system,
 )
 from ttt_cli.inference.ep.parts import MOST
 from ttt_cli.inference.ep.results import ChainVariances, chain_variances
@@ -107,7 +107,7 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHi
     newcomers = inference.newcomers
     state = given_skills_of_others(inference)
     of_chains = chain_variances(state)
-    system = factor_joint(inference, state)
+    system = joint_system(inference, state)
     waves = _waves(inference, system)
     exact = _exact_part(inference, of_chains, waves)
     sampled = _sampled_part(inference, system, waves, samples)
@@ -284,6 +284,6 @@ def solved_deviations(inference: Inference, contrasts: Array) -> Array:
     """Joint sds (sums,) of sums of skills with weights (nodes, sums), points."""
     weights = np.zeros((len(inference.chains.previous), contrasts.shape[1]))
     weights[: len(contrasts)] = contrasts
-    system = factor_joint(inference, given_skills_of_others(inference))
+    system = joint_system(inference, given_skills_of_others(inference))
     right_sides = (RightSide(column, column) for column in weights.T)
     return np.sqrt([column @ x for column, x in _solve(inference, system, right_sides)])
