@@ -256,8 +256,9 @@ def why(
     """What moves a player's mean skill most, as in `ttt why`: a pandas DataFrame, largest changes first.
 
     `at`: period, or `peak` (the default). `versus`: another player, for the lead over him. `by`: `game`, `opponent`,
-    `event`, `year` or `source`. `number` None: all. Raises LookupFailed for unknown names, ConfigError for another
-    kind and for models other than TTT, RunError without a joint posterior.
+    `event`, `year`, `source`, or `chain` for the chains of opponents through which it is known. `number` None: all.
+    Raises LookupFailed for unknown names, ConfigError for another kind and for models other than TTT, RunError
+    without a joint posterior.
     """
     from ttt_cli.views.why import why_rows
 

@@ -11,9 +11,12 @@ from ttt_cli.cli.options import RunQuery, query_options
 @click.option("--versus", metavar="NAME", help="Ask about the lead over this player instead.")
 @click.option(
     "--by",
-    type=click.Choice(["game", "opponent", "event", "year", "source"], case_sensitive=False),
+    type=click.Choice(
+        ["game", "opponent", "event", "year", "source", "chain"], case_sensitive=False
+    ),
     default="game",
-    help="What is left out: single games, or all with an opponent, of an event, a year or a source; default game.",
+    help="What is left out: single games, or all with an opponent, of an event, a year or a source; default game. "
+    "chain: the chains of opponents through which the skill is known.",
 )
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=10, metavar="N", help="Rows; default 10."
@@ -27,6 +30,8 @@ def command(
     Every row leaves games out, of the player or of others, and shows what the mean and its sd would be then: by
     the joint posterior of the run, without a refit. Parameters, draw margins and careers stay as they are. For
     single games also: White's score that all other games let expect, and the change for each other result.
+
+    --by chain leaves nothing out: it shows whose results tie the player to contemporaries, or to the other player.
     """
     from ttt_cli.views.why import why_rows
 

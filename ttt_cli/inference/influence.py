@@ -122,11 +122,7 @@ class GamesInPosterior:
 def played_games(run: Run) -> GamesInPosterior:
     """The games of a run. Raises ConfigError for runs whose sites are not known, RunError without a joint posterior."""
     params = run.meta.params
-    kind = _without_influence(run)
-    if kind is not None:
-        raise ConfigError(
-            f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT
-        )
+    refuse_without_influence(run)
     precision = run.joint.precision
     timeline = build_timeline(run.stored_games(), cast(Any, run.meta.period), _colours(run))
     nodes = by_player(timeline)
@@ -166,6 +162,15 @@ def played_games(run: Run) -> GamesInPosterior:
         ),
         stored=_stored_pairs(run, len(nodes)),
     )
+
+
+def refuse_without_influence(run: Run) -> None:
+    """Raise ConfigError for runs whose sites are not known."""
+    kind = _without_influence(run)
+    if kind is not None:
+        raise ConfigError(
+            f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT
+        )
 
 
 def _without_influence(run: Run) -> str | None:

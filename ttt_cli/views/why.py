@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.inference.influence import Influence, OneGame, SkillChange, Supposition, Target
-from ttt_cli.periods import label
-from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS
-from ttt_cli.support.arrays import Array, Places
-from ttt_cli.support.errors import ConfigError, LookupFailed, suggested
+from ttt_cli.support.arrays import Places
+from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.views.columns import Column, build_rows, each
+from ttt_cli.views.opponent_chains import chain_rows
 from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
-from ttt_cli.views.versus import PEAK, period_number
+from ttt_cli.views.why_question import Question, find_question
 
 if TYPE_CHECKING:
-    from ttt_cli.config.schema import Period
+    pass
 
 GAME: Final = "game"
-KINDS: Final = (GAME, "opponent", "event", "year", "source")
+CHAIN: Final = "chain"
+KINDS: Final = (GAME, "opponent", "event", "year", "source", CHAIN)
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
 _DATES: Final = "SELECT date FROM games"
 _NOBODY: Final = -1
@@ -97,18 +97,6 @@ GROUP_COLUMNS: Final[tuple[Column[Reason], ...]] = (
 )
 
 
-@dataclass(frozen=True)
-class _Question:
-    """Whose skill, or lead over another player, is asked about, and when."""
-
-    player: str
-    opponent: str | None
-    period: int
-    words: str
-    skills: tuple[Skill, ...]
-    weights: Array
-
-
 def why_rows(
     run: Run,
     name: str,
@@ -120,15 +108,17 @@ def why_rows(
     """What moves the mean skill of a player in a period most, or the lead over another, largest changes first.
 
     `at`: the peak by default. `by`: one of `KINDS`; an opponent's games are those with the player, those of an event,
-    a year and a source everybody's. Raises LookupFailed, ConfigError for runs without influence, RunError without a
-    joint posterior.
+    a year and a source everybody's; `chain`: see `chain_rows`. Raises LookupFailed, ConfigError for runs without
+    influence, RunError without a joint posterior.
     """
     if by not in KINDS:
         raise ConfigError(
             f"nothing is grouped by {by!r}", hint=suggested(by, KINDS, f"by {', '.join(KINDS)}")
         )
     with run:
-        question = _question(run, name, at, versus)
+        question = find_question(run, name, at, versus)
+        if by == CHAIN:
+            return chain_rows(run, question, number)
         influence = Influence(run)
         target = influence.target(run.joint.sum_of(question.skills, question.weights))
         groups = _GroupsOfGames(run, influence, question, by)
@@ -150,24 +140,6 @@ def why_rows(
     return build_rows(run, columns, reasons, (title, run_line(run)))
 
 
-def _question(run: Run, name: str, at: str | int | None, versus: str | None) -> _Question:
-    """What is asked. Raises LookupFailed."""
-    player = run.find_player(name).player
-    period = period_number(run, player, PEAK if at is None else at)
-    when = label(period, cast("Period", run.meta.period))
-    skills: tuple[Skill, ...] = ((player, period),)
-    if versus is None:
-        return _Question(player, None, period, f"{player} in {when}", skills, np.array([1.0]))
-    opponent = run.find_player(versus).player
-    if opponent == player:
-        raise LookupFailed(
-            f"{name!r} and {versus!r} both match {player}", hint="give more of the names"
-        )
-    skills = (*skills, (opponent, period))
-    words = f"{player} minus {opponent} in {when}"
-    return _Question(player, opponent, period, words, skills, np.array([1.0, -1.0]))
-
-
 class _GroupsOfGames:
     """Games of a run in groups.
 
@@ -175,7 +147,7 @@ class _GroupsOfGames:
     - `names`: of the groups
     """
 
-    def __init__(self, run: Run, influence: Influence, question: _Question, by: str) -> None:
+    def __init__(self, run: Run, influence: Influence, question: Question, by: str) -> None:
         self._run = run
         self._influence = influence
         self._is_single = by == GAME
