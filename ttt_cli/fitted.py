@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.covariates import points_by_term
+from ttt_cli.gaussian.precision import SumRows
 from ttt_cli.histories import STEADY, Curve, bridge_columns, chain_columns
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.arrays import Array, Ids, Places
@@ -147,8 +148,21 @@ class Status:
     skipped_sites: int = 0
 
 
+class SumLinks(NamedTuple):
+    """Games whose sides are sums in the joint Gaussian, and what defines performances.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | sums | | | rows over variables: nodes, then offsets of categories, then performances |
+    | precision | (rows,) | 1/points^2 | q of each sum, all equal games together |
+    """
+
+    sums: SumRows
+    precision: Array
+
+
 class OffsetLinks(NamedTuple):
-    """Offsets of categories in the joint Gaussian, from games there and chain steps.
+    """Offsets of categories in the joint Gaussian, from games of two players there and chain steps.
 
     | name | shape | unit | |
     |---|---|---|---|
@@ -176,6 +190,7 @@ class Links:
     | | | | at first nodes of the prior, around the mean of newcomers then |
     | positive | (nodes,) | 1/points^2 | precision of the positivity of draw margins; NaN without them |
     | offsets | | | those of categories of games, if there are any |
+    | sums | | | games of teams and in orders of finish, if there are any |
     """
 
     first: Ids
@@ -184,6 +199,7 @@ class Links:
     variance: Array
     positive: Array
     offsets: OffsetLinks | None = None
+    sums: SumLinks | None = None
 
 
 class ExtraBeliefs(NamedTuple):

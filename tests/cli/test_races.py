@@ -13,7 +13,7 @@ from tests.support.cases import each
 from tests.support.commands import Ran, rows
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games
-from ttt_cli.views.places import place_probabilities
+from ttt_cli.views.places import place_probabilities, sampled_place_probabilities
 
 OF_PARTICIPANTS = """event_id,date,player,rank,team
 1,1900-01-01,M,1,
@@ -169,3 +169,8 @@ def test_probabilities_of_places() -> None:
     place = 2 - samples.argsort(axis=1).argsort(axis=1)
     shares = np.array([np.bincount(place[:, player], minlength=3) for player in range(3)]) / 200_000
     assert place_probabilities(mean, sd) == pytest.approx(shares, abs=5e-3)
+    correlated = np.array([[300.0**2, 40_000.0], [40_000.0, 400.0**2]])
+    p = float(ndtr(100.0 / np.sqrt(300.0**2 + 400.0**2 - 80_000.0)))
+    assert sampled_place_probabilities(np.array([1300.0, 1200.0]), correlated) == pytest.approx(
+        np.array([[p, 1.0 - p], [1.0 - p, p]]), abs=3e-3
+    )

@@ -174,7 +174,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "covariates, game_covariates, covariate_texts, covariate_points",
         "people_fields, people",
         "sources, game_sources",
-        "team_members, game_sides",
+        "team_members, game_sides, sum_links, sum_terms",
     )
     for heading in headings:
         for table in heading.split(", "):
@@ -201,7 +201,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     of_covariates = "covariates game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
     of_sources = "sources game_sources"
-    of_teams = "team_members game_sides"
+    of_teams = "team_members game_sides sum_links sum_terms"
     listed = {
         *described.split(),
         *joint.split(),

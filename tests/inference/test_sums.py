@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-from tests.reference.link_histories import BETA, FIGURES, MARGIN, History
-from tests.reference.links_dense import JointTwin, Link
+from tests.reference.link_histories import FIGURES
+from tests.reference.links_dense import JointTwin
 from tests.support.builders import make_games
 from tests.support.cases import each
+from tests.support.random_sides import OFFSETS, PARAMS, as_history, random_rows
 from tests.support.sides import games_of_sides, race
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
@@ -20,9 +20,6 @@ from ttt_cli.timeline import Timeline, build_timeline
 
 JOINT = SolverConfig(tol=1e-9, posterior="joint", max_sweeps=2000)
 FACTORISED = SolverConfig(tol=1e-10, posterior="factorised", max_sweeps=5000)
-PARAMS = {
-    "prior_mean": 1200.0, "prior_sd": 400.0, "beta": 480.0, "tau": 60.0, "draw_margin": 250.0, "white_advantage": 0.0,
-}  # fmt: skip
 TEAMS = [
     (1900, "M / A", "B / C", 2), (1900, "M", "B", 0), (1902, "A / B", "M / C", 1), (1902, "C", "A", 2),
 ]  # fmt: skip
@@ -84,125 +81,6 @@ def test_an_order_of_two_is_a_game_of_two():
     assert of_races.log_evidence == pytest.approx(of_two.log_evidence, abs=1e-9)
     assert of_races.mean == pytest.approx(of_two.mean, abs=1e-7)
     assert of_races.sd == pytest.approx(of_two.sd, abs=1e-7)
-
-
-def random_rows(seed: int) -> tuple[list[tuple], list[str]]:
-    """Games of teams of up to four, orders of finish of up to six sides, of two players, in three categories."""
-    rng = np.random.default_rng(seed)
-    names = list("abcdefg")
-    rows: list[tuple] = []
-    categories: list[str] = []
-    for number in range(1, 9):
-        year = int(rng.choice([1900, 1901, 1905]))
-        chosen = list(rng.permutation(names))
-        category = str(rng.choice(["", "rapid", "blitz"]))
-        if rng.random() < 0.4:
-            n_sides = int(rng.integers(3, 7))
-            sides = [" / ".join(part) for part in np.array_split(chosen[: n_sides + 1], n_sides)]
-            new = race(year, number, sides, ties=[0] if rng.random() < 0.3 else [])
-        else:
-            size = int(rng.integers(1, 5))
-            white = " / ".join(f"{name}*{rng.choice([0.5, 1.0, 1.0]):g}" for name in chosen[:size])
-            black = " / ".join(chosen[size : size + int(rng.integers(1, 3))])
-            weight = float(rng.choice([1.0, 1.0, 2.0]))
-            new = [
-                (year, white, black, int(rng.integers(3)), weight, float(rng.choice([0.0, 60.0])))
-            ]
-        rows += new
-        categories += [category] * len(new)
-    return rows, categories
-
-
-OFFSETS = {"rapid": {"sd": 100.0, "tau": 30.0}}
-
-
-def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> History:
-    """The dense twin's history, from what the timeline says, not from links of the engine."""
-    history = History(mean=params.prior_mean)
-    years = {}
-    for node in range(timeline.n_nodes):
-        years.setdefault(timeline.players[timeline.node_player[node]], []).append(
-            int(timeline.label(int(timeline.node_period[node])))
-        )
-    for name, of_name in years.items():
-        history.add_chain(name, of_name)
-    label = [int(timeline.label(int(number))) for number in timeline.node_period]
-    name_of = [timeline.players[number] for number in timeline.node_player]
-    category = [""] * timeline.n_games
-    if timeline.category is not None:
-        category = [timeline.category.values[code] for code in timeline.category.codes]
-    members = timeline.members
-    sides: list[list[dict[int, float]]] = [[{}, {}] for _ in range(timeline.n_games)]
-    for game in range(timeline.n_games):
-        for side, node in enumerate((timeline.game_white[game], timeline.game_black[game])):
-            sides[game][side] = {int(node): 1.0}
-    for game in set(members.game.tolist()):
-        sides[game] = [{}, {}]
-    for game, is_black, node, share in zip(*members, strict=True):
-        sides[game][int(is_black)][int(node)] = float(share)
-    for name in params.offsets:
-        for player, of_name in years.items():
-            debut = [
-                label[node] for game in range(timeline.n_games) for side in sides[game] for node in side
-                if name_of[node] == player and category[game] == name
-            ]  # fmt: skip
-            if debut:
-                setting = params.offsets[name]
-                from_debut = [year for year in of_name if year >= min(debut)]
-                history.add_chain(
-                    f"{player} {name}", from_debut, setting["sd"], setting["tau"], 0.0
-                )
-
-    def terms(game: int, side: int) -> dict[int, float]:
-        entries = {}
-        total = sum(sides[game][side].values()) if params.team == "mean" else 1.0
-        for node, share in sides[game][side].items():
-            entries[history.number(name_of[node], label[node])] = share / total
-            if category[game] in params.offsets:
-                entries[history.number(f"{name_of[node]} {category[game]}", label[node])] = (
-                    share / total
-                )
-        return entries
-
-    def noise(game: int, side: int) -> float:
-        return (
-            1.0 if params.team == "mean" else sum(share**2 for share in sides[game][side].values())
-        )
-
-    races = np.zeros(timeline.n_games, int) if timeline.race is None else timeline.race
-    performance: dict[tuple, int] = {}
-    for game in range(timeline.n_games):
-        for side in (0, 1):
-            key = (races[game], *sides[game][side])
-            if races[game] and key not in performance:
-                n_beta2 = noise(game, side) * BETA**2
-                performance[key] = history.add_performance(terms(game, side), n_beta2)
-    for game in range(timeline.n_games):
-        players = noise(game, 0) + noise(game, 1)
-        margin = MARGIN * math.sqrt(players / 2.0)
-        low, high = [(-math.inf, -margin), (-margin, margin), (margin, math.inf)][
-            timeline.outcome[game]
-        ]
-        if races[game]:
-            coefficients = {
-                performance[races[game], *sides[game][side]]: 1.0 - 2.0 * side for side in (0, 1)
-            }
-            link = Link(coefficients, low, high, 0.0)
-        else:
-            coefficients = dict(terms(game, 0))
-            for variable, coefficient in terms(game, 1).items():
-                coefficients[variable] = coefficients.get(variable, 0.0) - coefficient
-            offset = params.white_advantage + elo_unit * timeline.offset[game]
-            link = Link(
-                coefficients,
-                low,
-                high,
-                players * BETA**2,
-                offset=offset,
-                weight=timeline.weight[game],
-            )
-        history.links.append(link)
-    return history
 
 
 @each("seed, team", [(seed, team) for seed in range(4) for team in ("sum", "mean")])

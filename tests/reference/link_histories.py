@@ -43,6 +43,10 @@ class History:
             before += len(years)
         raise KeyError(name)
 
+    def has(self, name: str, year: float) -> bool:
+        """Whether a variable is there."""
+        return any(chain == name and year in years for chain, years, _, _ in self.chains)
+
     @property
     def size(self) -> int:
         """Number of variables with a prior of their own."""

@@ -68,6 +68,66 @@ def link_entries(variables: Sequence[Index], u: Array, q: Array) -> list[Entries
     return entries
 
 
+class RowPairs(NamedTuple):
+    """Pairs of entries of the same row of a sparse matrix C, by row, then the first of them, then the second.
+
+    | name | shape | |
+    |---|---|---|
+    | first, second | (pairs,) | variables of both |
+    | row | (pairs,) | the row of each |
+    | product | (pairs,) | of both coefficients |
+    """
+
+    first: Index
+    second: Index
+    row: Places
+    product: Array
+
+
+class SumRows(NamedTuple):
+    """Sums of variables as rows of a sparse matrix C.
+
+    | name | shape | |
+    |---|---|---|
+    | start | (rows + 1,) | the first entry of each row, and the number of entries |
+    | variable | (entries,) | |
+    | coefficient | (entries,) | |
+    """
+
+    start: Places
+    variable: Index
+    coefficient: Array
+
+    @property
+    def length(self) -> Places:
+        """The number of entries of each row, (rows,)."""
+        return np.diff(self.start)
+
+    def pairs(self) -> RowPairs:
+        """All pairs of variables of each row: of a row with entries 4, 5 and 6 these are (4, 5), (4, 6) and (5, 6)."""
+        entries = len(self.variable)
+        end = np.repeat(self.start[1:], self.length)  # of the row of each entry
+        partners = end - np.arange(entries) - 1
+        first = np.repeat(np.arange(entries), partners)
+        before = np.cumsum(partners) - partners
+        second = np.arange(len(first)) - np.repeat(before, partners) + first + 1
+        return RowPairs(
+            self.variable[first],
+            self.variable[second],
+            np.repeat(np.arange(len(self.length)), self.length)[first],
+            self.coefficient[first] * self.coefficient[second],
+        )
+
+    def entries(self, precision: Array, pairs: RowPairs) -> list[Entries]:
+        """Entries of C' Q C for a diagonal Q, `precision` (rows,), which may repeat."""
+        on_diagonal = np.repeat(precision, self.length) * self.coefficient**2
+        of_pairs = precision[pairs.row] * pairs.product
+        return [
+            Entries(self.variable, self.variable, on_diagonal),
+            Entries(pairs.first, pairs.second, of_pairs),
+        ]
+
+
 def link_pulls(variables: Sequence[Index], u: Array, h: Array, size: int) -> Array:
     """U' h summed over links, (size,); `h` (k, links) is the precision times the mean of the sums."""
     pulls = np.zeros(size)

@@ -205,9 +205,13 @@ _ORDERED: Final = {
     "spans": f'(SELECT *, lag(player) OVER () AS before, lag("until") OVER () AS ended FROM {RUN}.spans)',
     "category_spans": f"""(SELECT *, lag(player) OVER () AS before, lag("until") OVER () AS ended,
         lag(category) OVER () AS category_before FROM {RUN}.category_spans)""",
+    "sum_terms": f"(SELECT *, lag(link) OVER () AS before FROM {RUN}.sum_terms)",
 }
 _LABELS: Final = f"(SELECT period FROM {RUN}.periods)"
 # Conditions on whole tables beside the ranges of their columns. NULL, also in a row, counts as true.
+_OF_PLAYERS: Final = (
+    f"((SELECT count(*) FROM {RUN}.spans) + (SELECT count(*) FROM {RUN}.category_spans))"
+)
 _RULES: Final = {
     "periods": f"""bool_and(period_number - rowid = (SELECT min(period_number) FROM {RUN}.periods)
         AND period = {{label}})""",
@@ -239,6 +243,12 @@ _RULES: Final = {
     "team_members": "min(team) > 0 AND max(team) = count(DISTINCT team) AND min(share) > 0",
     "category_links": 'count(*) <= {meta.games} AND bool_and("first" <> "second")',
     "category_steps": f"count(*) = (SELECT count(*) FROM {RUN}.category_spans)",
+    "sum_links": "count(*) <= 3 * {meta.games}",
+    # Every link has terms, and every performance has one
+    "sum_terms": f"""count(DISTINCT link) = (SELECT count(*) FROM {RUN}.sum_links)
+        AND bool_and(before IS NULL OR link >= before)
+        AND count(DISTINCT variable) FILTER (variable >= {_OF_PLAYERS})
+            = greatest(max(variable) + 1 - {_OF_PLAYERS}, 0)""",
     "category_spans": """bool_and("until" > period_number AND {bridged}
         AND (before IS NULL OR category > category_before OR (category = category_before
         AND (player > before OR coalesce(player = before AND period_number >= ended, false)))))""",

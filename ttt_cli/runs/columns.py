@@ -17,6 +17,7 @@ from ttt_cli.fitted import (
     GroupsOfField,
     Links,
     OffsetLinks,
+    SumLinks,
     by_player,
     parts_by_player,
     periods_of_histories,
@@ -63,8 +64,9 @@ def fill(
     connection.execute(definitions(list(fit.chains), timeline.period, whole_weights=whole_weights))
     texts = _insert_games(connection, games, timeline)
     nodes = _insert_spans(connection, games, timeline, fit)
+    offsets = np.empty(0, np.int64)
     if games.category.codes.any():
-        _insert_categories(connection, games, timeline, fit)
+        offsets = _insert_categories(connection, games, timeline, fit)
     if games.has_sums:
         _insert_sides(connection, games)
     players = player_columns(games)
@@ -90,7 +92,7 @@ def fill(
         rows = np.flatnonzero(points)
         tables["covariate_points"] = {"row": rows, "points": points[rows]}
     if fit.links is not None:
-        tables |= link_columns(fit.links, nodes)
+        tables |= _link_columns(fit.links, nodes, offsets)
     if fit.draws is not None:
         tables["draws"] = vars(fit.draws)
     if fit.newcomers is not None:
@@ -168,8 +170,8 @@ def _insert_spans(
 
 def _insert_categories(
     connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit
-) -> None:
-    """Insert the categories of games, and the skills in those with offsets."""
+) -> Places:
+    """Insert the categories of games, and the skills in those with offsets; return these, in the order of the rows."""
     # the category that is empty is always there
     category = without_unused_texts(
         CodedColumn(np.append(games.category.codes, 0), games.category.values)
@@ -190,9 +192,11 @@ def _insert_categories(
         of_category = np.full(len(skill.nodes), number, np.int32)
         named = {**columns, "category": of_category, "player": players[columns["player"]]}
         _insert(connection, "category_spans", named)
+    in_order = np.concatenate([*offsets, np.empty(0, np.int64)])
     if fit.links is not None and fit.links.offsets is not None:
-        for table, incoming in _offset_columns(fit.links.offsets, np.concatenate(offsets)).items():
+        for table, incoming in _offset_columns(fit.links.offsets, in_order).items():
             _insert(connection, table, incoming)
+    return in_order
 
 
 def _insert_sides(connection: DuckDBPyConnection, games: Games) -> None:
@@ -223,6 +227,22 @@ def _offset_columns(links: OffsetLinks, offsets: Places) -> dict[str, Columns]:
             "q11": links.precision,
         },
         "category_steps": {"variance": links.variance[offsets]},
+    }
+
+
+def _sum_columns(links: SumLinks, nodes: Places, offsets: Places) -> dict[str, Columns]:
+    """The tables of sums; `nodes` in the order of spans, `offsets` in that of category_spans."""
+    sums = links.sums
+    of_players = np.concatenate([nodes, len(nodes) + offsets])
+    row = np.arange(max(len(of_players), sums.variable.max(initial=-1) + 1), dtype=np.int32)
+    row[of_players] = np.arange(len(of_players))
+    return {
+        "sum_links": {"q11": links.precision},
+        "sum_terms": {
+            "link": np.repeat(np.arange(len(links.precision), dtype=np.int32), sums.length),
+            "variable": row[sums.variable],
+            "coefficient": sums.coefficient,
+        },
     }
 
 
@@ -378,8 +398,8 @@ def player_columns(games: Games) -> Columns:
     }
 
 
-def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
-    """The tables `links` and `steps`; `nodes` in the order of spans."""
+def _link_columns(links: Links, nodes: Places, offsets: Places) -> dict[str, Columns]:
+    """The tables of the joint posterior but for offsets; `nodes` in the order of spans, `offsets` of category_spans."""
     span_of_node = np.empty(len(nodes), np.int32)
     span_of_node[nodes] = np.arange(len(nodes), dtype=np.int32)
     first = span_of_node[links.first]
@@ -406,6 +426,7 @@ def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
             "draw_margin_variance": margin_variance[nodes],
             "draw_margin_precision": links.positive[nodes],
         },
+        **(_sum_columns(links.sums, nodes, offsets) if links.sums else {}),
     }
 
 

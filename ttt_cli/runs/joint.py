@@ -20,6 +20,7 @@ from ttt_cli.gaussian.precision import (
     Entries,
     Precision,
     Solution,
+    SumRows,
     dot,
     link_entries,
     sums_of_games,
@@ -79,8 +80,10 @@ class RunPrecision(Precision):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | group | (nodes + nodes of margins + years + offsets,) | | the variable of each node, year or offset |
-    | step_variance | as group | points^2 | of the step from the previous one; for the first, of the prior |
+    | group | (nodes + nodes of margins + years + offsets | | the variable of each node, year, offset or performance |
+    | | + performances,) | | |
+    | step_variance | as group | points^2 | of the step from the previous one; for the first, of the prior, infinite |
+    | | | | for performances, which have none |
     | skill_of_offset | (offsets,) | | the node beside each offset of a category |
     | first_offset | | | place of the first offset in `group` |
     | variance | (variables,) | points^2 | of the step of each variable from the previous one, or of the prior |
@@ -100,11 +103,18 @@ class RunPrecision(Precision):
         offsets = _offsets(arrays)
         self.skill_of_offset = offsets.skill
         self.first_offset = len(variance_of_nodes) + years
+        sums = _sums(arrays, nodes + len(offsets.skill))
+        no_prior = np.full(sums.performances, math.inf)
         self.step_variance = np.concatenate(
-            [variance_of_nodes, newcomers.step_variance, offsets.step_variance]
+            [variance_of_nodes, newcomers.step_variance, offsets.step_variance, no_prior]
         )
         first = np.concatenate(
-            [np.tile(debut, len(quantities)), np.arange(years) == 0, offsets.is_first]
+            [
+                np.tile(debut, len(quantities)),
+                np.arange(years) == 0,
+                offsets.is_first,
+                no_prior > 0.0,
+            ]
         )
         begins_variable = first | (self.step_variance > 0.0)
         self.group: Places = np.cumsum(begins_variable) - 1
@@ -114,6 +124,7 @@ class RunPrecision(Precision):
         previous = np.where(first[begins_variable], -1, np.arange(len(variance)) - 1)
         entries = self._link_entries(arrays, nodes if has_margins else 0)
         entries += self._category_entries(arrays)
+        entries += self._sum_entries(sums, nodes)
         entries += [
             Entries(self.group[row], self.group[column], value)
             for row, column, value in newcomers.entries
@@ -161,6 +172,43 @@ class RunPrecision(Precision):
         return link_entries(
             [self.group[end] for end in ends], u, np.array([links["q11"]], np.float64)
         )
+
+    def _sum_entries(self, sums: StoredSums, nodes: int) -> list[Entries]:
+        """Entries of the games whose sides are sums; beside so many nodes."""
+        rows = self.sums_in_groups(sums, nodes)
+        return rows.entries(sums.precision, rows.pairs())
+
+    def sums_in_groups(self, sums: StoredSums, nodes: int) -> SumRows:
+        """The sums over the variables of the matrix; there are so many nodes."""
+        variable = sums.rows.variable.astype(np.int64)
+        row = np.where(variable < nodes, variable, self.first_offset + variable - nodes)
+        return sums.rows._replace(variable=self.group[row])
+
+
+class StoredSums(NamedTuple):
+    """Games whose sides are sums, and what defines performances, by the rows of sum_links.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | rows | | | their sums, over the rows of spans, those of category_spans, and performances |
+    | precision | (links,) | 1/points^2 | of each sum |
+    | performances | | | number of performances |
+    """
+
+    rows: SumRows
+    precision: Array
+    performances: int
+
+
+def _sums(arrays: Arrays, of_players: int) -> StoredSums:
+    """The sums of a joint posterior, in which so many variables are those of players."""
+    links = arrays("FROM sum_links")
+    terms = arrays("FROM sum_terms")
+    count = len(links["q11"])
+    start = np.append(0, np.cumsum(np.bincount(terms["link"], minlength=count)))
+    rows = SumRows(start, terms["variable"], terms["coefficient"])
+    performances = max(int(terms["variable"].max(initial=-1)) + 1 - of_players, 0)
+    return StoredSums(rows, links["q11"].astype(np.float64), performances)
 
 
 class _StoredOffsets(NamedTuple):

@@ -503,9 +503,7 @@ class Run:
             raise RunError(
                 "has no joint posterior, so covariances of skills are unknown",
                 where=self.name,
-                hint="runs with teams store none yet"
-                if self.has_sums
-                else "fit with -s solver.posterior=joint (ttt, ttt-d)",
+                hint="fit with -s solver.posterior=joint (ttt, ttt-d)",
             )
         return JointSkills(
             self.arrays, self.meta, self.name, self.scale.slope, self._category_number

@@ -74,6 +74,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "SOURCE": _Kind("INTEGER", 0, "sources"),
     "TEAM": _Kind("INTEGER", 0, 2**31 - 1),
     "CATEGORY_SPAN": _Kind("INTEGER", 0, "category_spans"),
+    "SUM_LINK": _Kind("INTEGER", 0, "sum_links"),
     "FILE": _Kind("INTEGER", -(2**31), 2**31 - 1),
     "YEAR": _Kind("INTEGER", *RANGES["year"]),
     "DAY": _Kind("INTEGER", *RANGES["day"]),
@@ -165,6 +166,11 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         # Of a joint posterior, by the rows of category_spans: the offsets there
         "category_links": "first CATEGORY_SPAN, second CATEGORY_SPAN, q11 SHORT",
         "category_steps": "variance AMOUNT",
+        # Of a joint posterior: games of teams and in orders of finish, whose sides are sums, and what defines the
+        # performances of sides; and the terms of these sums, by link. Variables are the rows of spans, then those of
+        # category_spans (the offsets there), then performances.
+        "sum_links": "q11 SHORT",
+        "sum_terms": "link SUM_LINK, variable ID, coefficient NUMBER",
     }
 )
 # Missing in runs of earlier versions, each group as a whole; a session has them without rows
@@ -185,6 +191,7 @@ ADDED: Final = (
         {"categories", "game_categories", "category_spans", "category_links", "category_steps"}
     ),
     frozenset({"team_members", "game_sides"}),
+    frozenset({"sum_links", "sum_terms"}),
 )
 OPTIONAL: Final = frozenset().union(*ADDED)
 # Periods of a span that are made at once: a list takes the memory of its longest rows.
@@ -284,13 +291,17 @@ FROM {category_spans} JOIN {categories} AS of_span ON of_span.id = category""",
 # The players of a category: their records, first and last game and peak there
 _CATEGORY_PLAYERS: Final = """
 WITH sides AS (
-    SELECT white_id AS id, black_id AS opponent, outcome AS result, weight FROM {game_rows}
-    UNION ALL SELECT black_id, white_id, 2 - outcome, weight FROM {game_rows}),
+    SELECT player_id AS id, if(is_black, 2 - outcome, outcome) AS result, weight
+    FROM game_players JOIN {game_rows} AS game_rows ON game_rows.rowid = game),
 records AS (
     SELECT id, sum(weight) AS games, coalesce(sum(weight) FILTER (result = 2), 0) AS wins,
            coalesce(sum(weight) FILTER (result = 1), 0) AS draws,
-           coalesce(sum(weight) FILTER (result = 0), 0) AS losses, count(DISTINCT opponent) AS opponents
+           coalesce(sum(weight) FILTER (result = 0), 0) AS losses
     FROM sides GROUP BY id),
+met AS (
+    SELECT own.player_id AS id, count(DISTINCT other.player_id) AS opponents
+    FROM game_players AS own JOIN game_players AS other USING (game) WHERE own.is_black <> other.is_black
+    GROUP BY own.player_id),
 marks AS (
     SELECT player, min(period_number) AS first, max(period_number) FILTER (games > 0) AS last,
            -- the highest mean, in the earliest of periods with equal ones
@@ -298,8 +309,9 @@ marks AS (
     FROM {spans} GROUP BY player)
 SELECT all_players.player, folded, surname, begun.period AS "first", ended.period AS "last",
        records.games, records.wins, records.draws, records.losses, best.period AS peak_period,
-       marks.peak.mean{scaled} AS peak_mean, marks.peak.sd{scaled_sd} AS peak_sd, records.opponents
-FROM {players} AS all_players JOIN {names} AS named USING (player) JOIN records USING (id) JOIN marks USING (player)
+       marks.peak.mean{scaled} AS peak_mean, marks.peak.sd{scaled_sd} AS peak_sd, met.opponents
+FROM {players} AS all_players JOIN {names} AS named USING (player) JOIN records USING (id) JOIN met USING (id)
+JOIN marks USING (player)
 JOIN {periods} AS begun ON begun.period_number = marks.first
 JOIN {periods} AS ended ON ended.period_number = marks.last
 JOIN {periods} AS best ON best.period_number = -marks.peak.period
@@ -392,13 +404,14 @@ def session_views(
         else:
             views[table] = create_table(table, columns).replace("TABLE", "TABLE IF NOT EXISTS", 1)
     scaled = _on_scale("peak_mean", slope, shift), _on_scale("peak_sd", slope)
+    del views["players"]
     players = f"SELECT * REPLACE ({', '.join(scaled)}) FROM {RUN}.players"
     if category is not None:
         players = _CATEGORY_PLAYERS.format(
             **names, scaled=f" * {slope!r} + {shift!r}", scaled_sd=f" * {slope!r}"
         )
-    views["players"] = f"CREATE OR REPLACE VIEW players AS {players}"
-    return views | _views(chains, period, names, slope, shift)
+    of_games = _views(chains, period, names, slope, shift)
+    return views | of_games | {"players": f"CREATE OR REPLACE VIEW players AS {players}"}
 
 
 def used_views(views: Mapping[str, str], sql: str) -> list[str]:

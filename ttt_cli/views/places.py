@@ -12,12 +12,14 @@ from ttt_cli.inference.outcome import is_gaussian
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.entrants import EntrantRows, find_entrants
+from ttt_cli.views.entrants import EntrantRows, covariance_of, find_entrants
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
+from ttt_cli.views.versus import TAKEN
 
 _POINTS: Final = 2000  # of the integral over a performance
 _REACH: Final = 9.0  # sds on both sides of its mean
+_SAMPLES: Final = 2**18  # of correlated performances: standard errors are at most 0.001
 
 
 def place_probabilities(mean: Array, sd: Array) -> Array:
@@ -45,6 +47,18 @@ def place_probabilities(mean: Array, sd: Array) -> Array:
     return places
 
 
+def sampled_place_probabilities(mean: Array, covariance: Array) -> Array:
+    """`place_probabilities` of correlated performances, by samples, half of which are mirror images of the others."""
+    n = len(mean)
+    halves = np.random.default_rng(0).multivariate_normal(
+        np.zeros(n), covariance, _SAMPLES // 2, check_valid="ignore", method="eigh"
+    )
+    samples = np.concatenate([mean + halves, mean - halves])
+    order = np.argsort(-samples, axis=1)  # the player in each place
+    counts = [np.bincount(in_place, minlength=n) for in_place in order.T]
+    return np.array(counts).T / len(samples)
+
+
 def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> EntrantRows:
     """Probabilities of places of players by name: columns `player,period,mean,sd,p_1,p_2,...,place`.
 
@@ -58,10 +72,15 @@ def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> EntrantR
         )
     with run:
         entrants = find_entrants(run, names, at)
-    skills = [run.scale.points(entrant.skill) for entrant in entrants.players]
-    mean = np.array([skill["mean"] for skill in skills])
-    variance = np.array([skill["sd"] ** 2 for skill in skills])
-    probabilities = place_probabilities(mean, np.sqrt(variance + params["beta"] ** 2))
+        covariance = covariance_of(run, entrants)
+    mean = np.array([run.scale.points(entrant.skill)["mean"] for entrant in entrants.players])
+    performances = covariance + params["beta"] ** 2 * np.eye(len(mean))
+    if run.has_joint:
+        probabilities = sampled_place_probabilities(mean, performances)
+        method = f"their joint skills, by {_SAMPLES:,} samples"
+    else:
+        probabilities = place_probabilities(mean, np.sqrt(np.diag(performances)))
+        method = TAKEN["independent"]
     heads = [f"p_{place}" for place in range(1, len(mean) + 1)]
     rows: list[tuple[Any, ...]] = []
     for entrant, of_player in zip(entrants.players, probabilities.tolist(), strict=True):
@@ -70,9 +89,5 @@ def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> EntrantR
         rows.append((*cells, *of_player, expected))
     columns = ("player", "period", "mean", "sd", *heads, "place")
     decimals = {"mean": 0, "sd": 0, "place": 2} | dict.fromkeys(heads, 3)
-    title = (
-        "Probabilities of places in one game of all",
-        "their skills taken as independent",
-        run_line(run),
-    )
+    title = ("Probabilities of places in one game of all", method, run_line(run))
     return EntrantRows(Rows(columns, rows, title, decimals), entrants.notes)

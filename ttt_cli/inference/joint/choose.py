@@ -10,14 +10,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import ExtraBeliefs, Fit, Links, OffsetLinks, Status
+from ttt_cli.fitted import ExtraBeliefs, Fit, Links, OffsetLinks, Status, SumLinks
 from ttt_cli.gaussian.factor import affordable
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.link_games import JOINT_SITE, SITE
 from ttt_cli.inference.ep.moving_margins import INITIAL
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.ep.transport import SitesLost
-from ttt_cli.inference.joint.links import NO_SITES
+from ttt_cli.inference.joint.links import NO_SITES, sums_of_links
 from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains, shape_of
 from ttt_cli.inference.joint.sites import (
@@ -337,16 +337,8 @@ def _stored_sites(
     return sites
 
 
-def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links | None:
-    """The precision matrix of nodes: precisions of sites by pairs of nodes, and variances of all steps of chains.
-
-    None where games are links of any number of variables but not of categories: a run does not store those.
-    """
-    offsets = None
-    if inference.slice_state.links:
-        offsets = _offset_links(inference, chains, sites)
-        if offsets is None:
-            return None
+def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links:
+    """The precision matrix of nodes: precisions of sites by pairs of nodes, and variances of all steps of chains."""
     games = inference.merged.games
     node_variables = inference.slice_state.parts.quantities[-1].end
     nodes = node_variables // len(inference.priors)
@@ -372,7 +364,8 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links 
         precision=pairs.precision,
         variance=step_variance.reshape(-1, nodes),
         positive=positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
-        offsets=offsets,
+        offsets=_offset_links(inference, chains, sites),
+        sums=_sum_links(inference, sites),
     )
 
 
@@ -401,14 +394,27 @@ def _sum_by_pair(games: Pairings, precision: Array, variables: int) -> _PairPrec
 
 
 def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> OffsetLinks | None:
-    """The offsets of categories, None where links are no games in categories."""
+    """The offsets of categories, None without any; without games where these are among `SumLinks`."""
     links = inference.slice_state.links
-    if links is None or links.categories is None:
+    if links is None:
         return None
-    games = links.categories.games.merged.games
     begin, end = links.extra.chained
-    precision = games.weight * sites.sums[:, 0]
-    pairs = _sum_by_pair(games, precision[np.newaxis], end - begin)
+    if begin == end:
+        return None
     begins_group = beginnings(chains.previous, chains.variance)[begin:end]
     step_variance = np.where(begins_group, chains.variance[begin:end], 0.0)
+    if links.categories is None:
+        nothing = np.empty(0, np.int32)
+        return OffsetLinks(nothing, nothing, np.empty(0), step_variance)
+    games = links.categories.games.merged.games
+    precision = games.weight * sites.sums[:, 0]
+    pairs = _sum_by_pair(games, precision[np.newaxis], end - begin)
     return OffsetLinks(pairs.first, pairs.second, pairs.precision[0], step_variance)
+
+
+def _sum_links(inference: Inference, sites: JointSites) -> SumLinks | None:
+    """Games that are no differences of two players, None without any."""
+    links = inference.slice_state.links
+    if links is None or links.categories is not None:
+        return None
+    return SumLinks(sums_of_links(links.rows), links.rows.weight * sites.sums[:, 0])

@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from ttt_cli.gaussian.precision import Entries
+from ttt_cli.gaussian.precision import Entries, RowPairs, SumRows
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.links import VariablePairs
 from ttt_cli.inference.model import Evidence
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.structures import LinkRows
-from ttt_cli.support.arrays import Array, Places
+from ttt_cli.support.arrays import Array
 
 
-class LinkPairs(NamedTuple):
-    """Pairs of variables of links: by link, then by the first of them, then by the second.
-
-    | name | shape | |
-    |---|---|---|
-    | variables | | the pairs |
-    | link | (pairs,) | the link of each |
-    | product | (pairs,) | of both coefficients |
-    """
-
-    variables: VariablePairs
-    link: Places
-    product: Array
-
-
-def pairs_of_links(rows: LinkRows) -> LinkPairs:
-    """All pairs of variables of each link: of a link with entries 4, 5 and 6 the entries (4, 5), (4, 6) and (5, 6)."""
-    entries = len(rows.variable)
-    length = np.diff(rows.row)
-    end = np.repeat(rows.row[1:], length)  # of the link of each entry
-    partners = end - np.arange(entries) - 1
-    first = np.repeat(np.arange(entries), partners)
-    before = np.cumsum(partners) - partners
-    second = np.arange(len(first)) - np.repeat(before, partners) + first + 1
-    link = np.repeat(np.arange(len(length)), length)[first]
-    product = rows.coefficient[first] * rows.coefficient[second]
-    return LinkPairs(VariablePairs(rows.variable[first], rows.variable[second]), link, product)
+def sums_of_links(rows: LinkRows) -> SumRows:
+    """What the links are sums of."""
+    return SumRows(rows.row, rows.variable, rows.coefficient)
 
 
 NO_SITES: Final = np.empty((0, 2))
@@ -67,25 +42,18 @@ class JointLinks:
     """
 
     rows: LinkRows
-    pairs: LinkPairs
+    pairs: RowPairs
     site: Array
     cavity: Array
 
     @property
     def pair_count(self) -> int:
         """Number of pairs of variables that the sites join."""
-        return len(self.pairs.link)
+        return len(self.pairs.row)
 
     def entries(self) -> list[Entries]:
         """Entries of w q c c', summed over links: of the diagonal, and each pair of variables once."""
-        rows = self.rows
-        precision = rows.weight * self.site[:, 0]
-        on_diagonal = np.repeat(precision, np.diff(rows.row)) * rows.coefficient**2
-        of_pairs = precision[self.pairs.link] * self.pairs.product
-        return [
-            Entries(rows.variable, rows.variable, on_diagonal),
-            Entries(*self.pairs.variables, of_pairs),
-        ]
+        return sums_of_links(self.rows).entries(self.rows.weight * self.site[:, 0], self.pairs)
 
     def pulls(self, variables: int) -> Array:
         """Sums of w h c."""
@@ -108,4 +76,4 @@ class JointLinks:
 
 def joint_links(rows: LinkRows, site: Array) -> JointLinks:
     """Links with these sites, whose cavities are not computed yet."""
-    return JointLinks(rows, pairs_of_links(rows), site, np.empty((len(rows.weight), 2)))
+    return JointLinks(rows, sums_of_links(rows).pairs(), site, np.empty((len(rows.weight), 2)))

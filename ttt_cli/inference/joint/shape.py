@@ -8,7 +8,7 @@ import numpy as np
 from ttt_cli.gaussian.factor import Pattern, pattern_of
 from ttt_cli.gaussian.precision import sums_from_first
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.joint.links import pairs_of_links
+from ttt_cli.inference.joint.links import sums_of_links
 from ttt_cli.inference.joint.pairs import SiteSums, site_sums
 from ttt_cli.inference.links import VariablePairs
 from ttt_cli.kernels.ep.structures import Chains
@@ -59,7 +59,8 @@ def shape_of(inference: Inference) -> Shape:
     sums = site_sums(inference)
     pairs = [*sums.pairs, VariablePairs(previous[later], later)]
     if inference.slice_state.links:
-        pairs.insert(-1, pairs_of_links(inference.slice_state.links.rows).variables)
+        of_links = sums_of_links(inference.slice_state.links.rows).pairs()
+        pairs.insert(-1, VariablePairs(of_links.first, of_links.second))
         pairs.insert(-1, inference.slice_state.links.reported)
     first_groups = np.concatenate([group[pair.first] for pair in pairs])
     second_groups = np.concatenate([group[pair.second] for pair in pairs])
