@@ -29,7 +29,7 @@ from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.support.replacing import real_path, replacing
 from ttt_cli.systems.resolve import Resolved, for_games, resolve
 from ttt_cli.updating import add_games, update_config
-from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
+from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows, term_rows
 from ttt_cli.views.figures import FIGURE_FORMATS, KINDS
 from ttt_cli.views.published_ratings import read_published_ratings
 from ttt_cli.views.rankings.eligible import eligible
@@ -399,6 +399,7 @@ def evidence(
     scores: bool = False,
     since: str | int | None = None,
     every: int = 1,
+    terms: bool = False,
     progress: Progress = SILENT,
 ) -> DataFrame:
     """How well the games support the parameters, as in `ttt evidence`: a pandas DataFrame of one row.
@@ -406,10 +407,16 @@ def evidence(
     `grid`: a row for each point of a grid instead, of axes as `beta=200:800:7,tau=20:200:7`; `settings`
     (`model.prior_sd=300`) change other parameters, `jobs` is the number of processes; finished points are stored beside
     the run. `scores`: also scores of predictions of each period from earlier ones, from the period `since` on, refitted
-    `every` so many periods. Raises ConfigError for systems without evidence and for options that do not go
-    together.
+    `every` so many periods. `terms`: a row for each term of the model instead, with the nats that it is worth. Raises
+    ConfigError for systems without evidence and for options that do not go together.
     """
     opened = _opened(run)
+    if terms:
+        from ttt_cli.evaluate.terms import worth_of_terms
+
+        if grid is not None or settings or jobs is not None or scores or since is not None:
+            raise ConfigError("terms goes without grid, settings, jobs, scores and since")
+        return _frame(term_rows(opened.meta, worth_of_terms(opened, progress=progress)))
     if grid is not None:
         if scores or since is not None or every != 1:
             raise ConfigError("grid goes without scores, since and every")

@@ -129,3 +129,13 @@ def test_scores_stand_after_the_report(here: Path, ran: Ran) -> None:
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path) -> None:
     fit(games_of(RECORDS), output="a.ttt", max_sweeps=1)
     assert main.run(["evidence", "--scores"]) == 4
+
+
+def test_terms_are_rows_with_what_each_is_worth(here: Path, ran: Ran) -> None:
+    fit(games_of(RECORDS), model="ttt", growth=100.0, white_advantage=40.0, output="a.ttt")
+    table = rows(ran("evidence --terms").out)
+    assert {row["term"]: float(row["value"]) for row in table} == {
+        "growth": 100.0, "white_advantage": 40.0,
+    }  # fmt: skip
+    worths = [float(row["worth"]) for row in table]
+    assert worths == sorted(worths, reverse=True)

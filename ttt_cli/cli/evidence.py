@@ -39,6 +39,11 @@ _UNLIMITED: Final = 10_000
     "--from", "since", metavar="PERIOD", help="The first period to score; default the run's first."
 )
 @click.option("--every", type=click.IntRange(min=1), help="Refit every N periods; default 1.")
+@click.option(
+    "--terms",
+    is_flag=True,
+    help="Show what each term is worth: the nats that the log-evidence loses without it.",
+)
 @options.cluster_option
 @options.set_option
 @options.waiting_option
@@ -50,6 +55,7 @@ def command(
     scores: bool,
     since: str | None,
     every: int | None,
+    terms: bool,
     overrides: tuple[str, ...],
 ) -> int:
     """Compare the log-evidence of a run with that of the naive model, or compute it over a grid of parameters.
@@ -63,6 +69,7 @@ def command(
             not scores and (since is not None or every is not None),
         ),
         ("--scores and --grid do not go together", scores and grid is not None),
+        ("--terms goes without --scores and --grid", terms and (scores or grid is not None)),
         (
             "--jobs, --cluster and -s go with --grid",
             grid is None and (jobs is not None or overrides),
@@ -71,8 +78,14 @@ def command(
     run = query.open(titled=grid is None)
     from rich.console import Console
 
-    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows
+    from ttt_cli.views.evidence import computed_surface, evidence_report, surface_rows, term_rows
 
+    if terms:
+        from ttt_cli.evaluate.terms import worth_of_terms
+
+        worths = worth_of_terms(run, progress=progress())
+        query.show(term_rows(run.meta, worths))
+        return 0 if all(worth.converged for worth in worths) else options.NOT_CONVERGED
     if grid is not None:
         try:
             surface = computed_surface(run, grid, overrides, jobs, progress())

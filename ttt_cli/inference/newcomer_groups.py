@@ -7,11 +7,13 @@ ones; the sds maximise the marginal likelihood (Searle, Casella and McCulloch, V
 At a fit with first skills of means mu, the log-evidence has the slope s_i = (m_i - mu_i) / prior_sd^2 in mu_i, m_i
 being the posterior mean, and about the curvature -h_i, h_i = 1/prior_sd^2 - v_i/prior_sd^4, v_i the posterior
 variance. This leaves out that newcomers are correlated, so steps are short and effects rather too certain. Each round
-solves the linear mixed model of these slopes and fits again, until no effect moves.
+solves the linear mixed model of these slopes, extrapolates from the rounds before, and fits again, until no effect
+moves.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Self
@@ -26,11 +28,10 @@ from ttt_cli.timeline import Timeline
 
 TOL: Final = 0.5  # points: the largest move of an effect at the end
 MOST_ROUNDS: Final = 25
-_MOST_STEPS: Final = 500  # of expectation maximisation
-_CLOSE: Final = 1e-4  # of the sds, relative
 _LEAST: Final = 1e-3  # sd of effects, of prior_sd
 _FIRST: Final = 0.25  # the same before the first round
 _DECADE: Final = 10
+_MOST_ROUNDS_USED: Final = 4  # by the acceleration, beside the last one
 
 
 @dataclass(frozen=True)
@@ -110,23 +111,63 @@ def solve_mixed_model(
 ) -> MixedModel:
     """Effects g with prior N(0, sd^2) and likelihood exp(weighted'g - g'information g / 2), and the sds of kinds.
 
-    `information` (groups, groups), `weighted` (groups,), `kind` (groups,) an index of `sds`, which are estimated from
-    these where they are `free`, and are never below `least`.
+    `information` (groups, groups), `weighted` (groups,), `kind` (groups,) an index of `sds`. Where sds are `free` they
+    are those of the highest marginal likelihood, at least `least`, sought from these on.
     """
-    count = np.maximum(np.bincount(kind, minlength=len(sds)), 1)
-    effects = np.zeros(len(kind))
-    covariance = np.diag(sds[kind] ** 2)
-    for _ in range(_MOST_STEPS):
-        precision = information + np.diag(sds[kind] ** -2)
-        covariance = np.asarray(np.linalg.inv(precision), np.float64)
-        effects = covariance @ weighted
-        squares = np.bincount(kind, effects**2 + np.diag(covariance), len(sds))
-        updated = np.where(free, np.maximum(np.sqrt(squares / count), least), sds)
-        has_moved = bool(np.any(np.abs(updated - sds) > _CLOSE * sds))
-        sds = updated
-        if not has_moved:
-            break
-    return MixedModel(effects, covariance, sds)
+    from scipy.optimize import minimize
+
+    count = np.bincount(kind, minlength=len(sds)).astype(np.float64)
+    chosen = np.flatnonzero(free & (count > 0))
+
+    def solution(logs: Array) -> MixedModel:
+        """The effects and their covariance at these logarithms of the free sds."""
+        at = sds.copy()
+        at[chosen] = np.exp(logs)
+        scale = at[kind]
+        # inverse of information + diag(scale^-2), without dividing by small sds
+        scaled = np.eye(len(kind)) + scale[:, None] * information * scale
+        covariance = scale[:, None] * np.linalg.inv(scaled) * scale
+        return MixedModel(covariance @ weighted, covariance, at)
+
+    def loss(logs: Array) -> tuple[float, Array]:
+        """Minus the marginal log-likelihood of the sds, and its slopes in their logarithms."""
+        effects, covariance, at = solution(logs)
+        scale = at[kind]
+        _, log_determinant = np.linalg.slogdet(covariance / np.outer(scale, scale))
+        squares = np.bincount(kind, (effects**2 + np.diag(covariance)) / scale**2, len(sds))
+        likelihood = 0.5 * (float(log_determinant) + float(weighted @ effects))
+        slopes: Array = (count - squares)[chosen]
+        return -likelihood, slopes
+
+    if not len(chosen):
+        return solution(np.empty(0))
+    begin = np.log(np.maximum(sds[chosen], least))
+    bounds = [(math.log(least), None)] * len(chosen)
+    best = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds)
+    return solution(best.x)
+
+
+class Round(NamedTuple):
+    """The effects (groups,) at which a round fitted, and those that its mixed model has."""
+
+    before: Array
+    after: Array
+
+
+def accelerated(rounds: Sequence[Round]) -> Array:
+    """The effects of the next round: those of the last mixed model, extrapolated from earlier rounds.
+
+    Anderson acceleration (Walker and Ni, SIAM J. Numer. Anal. 49, 2011, section 2): the combination of rounds whose
+    moves cancel best, by least squares. Steps of the mixed model alone are short by a constant share.
+    """
+    last = rounds[-1]
+    if len(rounds) == 1:
+        return last.after
+    moves = np.array([of_round.after - of_round.before for of_round in rounds])
+    after = np.array([of_round.after for of_round in rounds])
+    shares, *_ = np.linalg.lstsq(np.diff(moves, axis=0).T, moves[-1])
+    extrapolated: Array = last.after - shares @ np.diff(after, axis=0)
+    return extrapolated
 
 
 def fit_with_groups(
@@ -147,8 +188,9 @@ def fit_with_groups(
     member = groups.membership(players).astype(np.float64)
     effects = np.zeros(len(groups.values)) if start is None else _effects_of(start, groups)
     free = np.arange(2 * len(fields)) < len(fields)
-    sds = np.where(free, _FIRST * prior_sd, prior_sd)
-    solution = MixedModel(effects, np.zeros((len(effects), len(effects))), sds)
+    first_sds = np.where(free, _FIRST * prior_sd, prior_sd)
+    solution = MixedModel(effects, np.zeros((len(effects), len(effects))), first_sds)
+    earlier: list[Round] = []
     reached = False
     fit = fit_at(with_effects(timeline, groups, effects), start)
     for _ in range(MOST_ROUNDS):
@@ -158,13 +200,14 @@ def fit_with_groups(
         information = member.T @ (curvature[:, None] * member)
         weighted = member.T @ slope + information @ effects
         solution = solve_mixed_model(
-            information, weighted, groups.kind, solution.sds, free, _LEAST * prior_sd
+            information, weighted, groups.kind, first_sds, free, _LEAST * prior_sd
         )
-        move = float(np.abs(solution.effects - effects).max(initial=0.0))
-        if move < TOL:
+        earlier = [*earlier[-_MOST_ROUNDS_USED:], Round(effects, solution.effects)]
+        extrapolated = accelerated(earlier)
+        if float(np.abs(extrapolated - effects).max(initial=0.0)) < TOL:
             reached = True
             break
-        effects = solution.effects
+        effects = extrapolated
         fit = fit_at(with_effects(timeline, groups, effects), fit)
     return _described(fit, groups, effects, solution, member, reached=reached)
 

@@ -17,6 +17,7 @@ from ttt_cli.views.rows import Rows, finite, integral, short, shown_notes
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
+    from ttt_cli.evaluate.terms import TermWorth
     from ttt_cli.evaluate.tune import TunedParameter, Tuning
     from ttt_cli.runs.run import Run
     from ttt_cli.support.progress import Progress
@@ -95,6 +96,23 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
     lacks = (f"{meta.model} has no evidence; {SCORED}",) if math.isnan(meta.log_evidence) else ()
     title = (meta.describe(), *lacks, *shown_notes(meta.notes))
     return Rows(tuple(facts), [tuple(facts.values())], title, EVIDENCE_DECIMALS, single=True)
+
+
+def term_rows(meta: RunMeta, worths: Sequence[TermWorth]) -> Rows:
+    """A row per term, `term,value,worth,log_evidence,converged`, in nats; the one of the highest worth first."""
+    ordered = sorted(worths, key=lambda worth: -worth.worth)
+    rows = [
+        (worth.term, worth.value, finite(worth.worth), finite(worth.log_evidence), worth.converged)
+        for worth in ordered
+    ]
+    title = (
+        meta.describe(),
+        "worth: nats of log-evidence that are lost without the term, other parameters as in the run",
+    )
+    columns = ("term", "value", "worth", "log_evidence", "converged")
+    hidden = frozenset({"converged"}) if all(worth.converged for worth in worths) else frozenset()
+    decimals = {"value": 2, "worth": 1, "log_evidence": 1}
+    return Rows(columns, rows, title, decimals, hidden)
 
 
 AxisValues = tuple[float, ...]  # of one point of a grid, by axis
