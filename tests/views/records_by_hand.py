@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
@@ -73,33 +74,78 @@ def rivalries(sides: pd.DataFrame) -> dict[tuple[str, str], tuple[int, float]]:
     return {pair: (int(row["count"]), float(row["sum"])) for pair, row in grouped.iterrows()}
 
 
+def outcomes_by_hand(
+    run: Run, ahead: np.ndarray, mean: np.ndarray, variance: np.ndarray, year: np.ndarray
+) -> np.ndarray:
+    """Probabilities of loss, draw and win of TTT with constant or moving margins, shape (..., 3).
+
+    `ahead`: the lead in points, White's advantage included; `mean`: of both skills; `variance`: of their difference.
+    """
+    params = run.meta.params
+    margin = np.full(np.shape(ahead), params["draw_margin"])
+    draws = run.draws()
+    if len(draws):
+        row = np.searchsorted(draws.year.to_numpy(), year, side="right") - 1
+        above = (mean - draws.level.to_numpy()[row]) / 400.0
+        strength = params.get("draw_margin_strength", 0.0)
+        margin = draws.margin.to_numpy()[row] * np.exp(strength * np.clip(above, -2.0, 2.0))
+    noise = np.sqrt(2.0 * params["beta"] ** 2 + variance)
+    loss = ndtr((-margin - ahead) / noise)
+    win = ndtr((ahead - margin) / noise)
+    return np.stack([loss, 1.0 - loss - win, win], axis=-1)
+
+
+def _skills_of(run: Run, players: pd.Series, periods: pd.Series) -> pd.DataFrame:
+    """Rows of skills of players in periods, in this order."""
+    skills = run.skills().set_index(["player", "period"])
+    return skills.loc[pd.MultiIndex.from_arrays([players, periods])]
+
+
+def _advantage(run: Run, is_white: pd.Series) -> np.ndarray:
+    """What White's advantage adds to the lead of a side, points."""
+    return np.where(is_white, 1.0, -1.0) * run.meta.params["white_advantage"]
+
+
 def expected_scores(run: Run, sides: pd.DataFrame) -> pd.Series:
     """Expected scores by the skills of the period, for constant or moving margins of TTT."""
-    skills = run.skills().set_index(["player", "period"])
+    own = _skills_of(run, sides.player, sides.period)
+    opponent = _skills_of(run, sides.opponent, sides.period)
+    means = own["mean"].to_numpy(), opponent["mean"].to_numpy()
+    chances = outcomes_by_hand(
+        run,
+        means[0] - means[1] + _advantage(run, sides.is_white),
+        (means[0] + means[1]) / 2.0,
+        own.sd.to_numpy() ** 2 + opponent.sd.to_numpy() ** 2,
+        sides.year.to_numpy(),
+    )
+    return pd.Series(chances @ [0.0, 0.5, 1.0], index=sides.index)
+
+
+def performance(run: Run, sides: pd.DataFrame) -> tuple[float, float]:
+    """Mean and sd of the skill of a newcomer who had just the games of these sides, all of one player.
+
+    The density of the skill, prior times the probabilities of all results, on a grid of 4 points. The prior is that
+    of models without moving newcomers.
+    """
+    opponent = _skills_of(run, sides.opponent, sides.period)
     params = run.meta.params
-    draws = run.draws()
-    own = skills.loc[list(zip(sides.player, sides.period, strict=True))]
-    opponents = skills.loc[list(zip(sides.opponent, sides.period, strict=True))]
-    phi = NormalDist().cdf
-
-    def score(own: Any, opponent: Any, year: int, is_white: bool) -> float:
-        advantage = params["white_advantage"] if is_white else -params["white_advantage"]
-        noise = math.sqrt(2.0 * params["beta"] ** 2 + own.sd**2 + opponent.sd**2)
-        ahead = own.mean_ - opponent.mean_ + advantage
-        margin = params["draw_margin"]
-        if len(draws):
-            row = draws[draws.year <= year].iloc[-1]
-            above = ((own.mean_ + opponent.mean_) / 2.0 - row.level) / 400.0
-            margin = row.margin * math.exp(
-                params.get("draw_margin_strength", 0.0) * max(-2.0, min(2.0, above))
-            )
-        return 0.5 * (phi((ahead - margin) / noise) + phi((ahead + margin) / noise))
-
-    rows = zip(
-        own.rename(columns={"mean": "mean_"}).itertuples(), opponents.rename(columns={"mean": "mean_"}).itertuples(),
-        sides.year, sides.is_white, strict=True,
-    )  # fmt: skip
-    return pd.Series([score(*row) for row in rows], index=sides.index)
+    skill = params["prior_mean"] + np.arange(-10.0, 10.0, 4.0 / 400.0)[:, np.newaxis] * 400.0
+    mean = opponent["mean"].to_numpy()
+    chances = outcomes_by_hand(
+        run,
+        skill - mean + _advantage(run, sides.is_white),
+        (skill + mean) / 2.0,
+        opponent.sd.to_numpy() ** 2,
+        sides.year.to_numpy(),
+    )
+    outcome = (2.0 * sides.points).astype(int).to_numpy()
+    happened = np.take_along_axis(chances, outcome[np.newaxis, :, np.newaxis], axis=2)
+    log_density = np.log(np.maximum(happened[..., 0], 1e-300)).sum(axis=1)
+    log_density -= 0.5 * ((skill[:, 0] - params["prior_mean"]) / params["prior_sd"]) ** 2
+    weight = np.exp(log_density - log_density.max())
+    weight /= weight.sum()
+    average = float(weight @ skill[:, 0])
+    return average, math.sqrt(float(weight @ (skill[:, 0] - average) ** 2))
 
 
 def eligible_skills(run: Run, limits: Eligible) -> pd.DataFrame:

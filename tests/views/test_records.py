@@ -13,6 +13,7 @@ from tests.views.records_by_hand import (
     eligible_skills,
     expected_scores,
     gains,
+    performance,
     reigns,
     rivalries,
     series,
@@ -202,11 +203,27 @@ def test_the_best_who_were_never_number_one(
 
 def test_performances_of_the_best_are_those_of_all(run: Run, limits: Eligible) -> None:
     """The candidates, chosen by rough performances, miss nobody."""
-    best = list(record_rows(run, "performances", limits, number=20).rows)
+    best = found(run, "performances", limits, number=20)
     everybody = found(run, "performances", limits, number=None)
-    assert best == list(record_rows(run, "performances", limits, number=None).rows)[: len(best)]
+    pd.testing.assert_frame_equal(best, everybody[: len(best)], rtol=1e-9, check_dtype=False)
     assert everybody.performance.is_monotonic_decreasing
     assert (everybody.games >= 6).all()
+
+
+def test_the_best_performances_are_those_of_a_newcomer_with_these_games_alone(
+    run: Run, limits: Eligible
+) -> None:
+    """Against the density of the skill on a grid; points and games against pandas."""
+    records = found(run, "performances", limits, number=10)
+    sides = sides_of(run, limits)
+    events = find_events(played_games(run))
+    sides["title"] = [
+        events.rows[event].title if event >= 0 else "" for event in events.of_game[sides.number]
+    ]
+    for row in records.itertuples():
+        games = sides[(sides.player == row.player) & (sides.title == row.event)]
+        assert (len(games), games.points.sum()) == (row.games, row.points)
+        assert (row.performance, row.sd) == pytest.approx(performance(run, games), abs=0.05)
 
 
 def test_the_strongest_events(run: Run, limits: Eligible) -> None:
@@ -226,7 +243,10 @@ def test_the_strongest_events(run: Run, limits: Eligible) -> None:
     large = entries.groupby("event").skill.agg(["mean", "count"]).query("count >= 6")
     strongest = large.sort_values("mean", ascending=False)[:5]
     assert list(records.strength) == pytest.approx(list(strongest["mean"]), abs=1e-6)
-    assert list(records.event) == [events.rows[event].title for event in strongest.index]
+    large["title"] = [events.rows[event].title for event in large.index]
+    strength_of = large.set_index("title")["mean"]  # some have the same players
+    assert list(strength_of[records.event]) == pytest.approx(list(records.strength), abs=1e-6)
+    assert records.event.is_unique
 
 
 def test_limits_leave_players_out(small: Run) -> None:

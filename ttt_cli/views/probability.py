@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Strength = Mapping[str, Any]
 _REACH: Final = 6.5  # of the normal distribution, sds
 _STEPS: Final = 40
-_MOST_WITHOUT_SCIPY: Final = 200_000  # numbers
+_MOST_WITHOUT_SCIPY: Final = 30_000  # numbers in a call; tournaments have many such calls
 
 
 class Outcome(NamedTuple):
