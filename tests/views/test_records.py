@@ -203,8 +203,8 @@ def test_the_best_who_were_never_number_one(
 
 def test_performances_of_the_best_are_those_of_all(run: Run, limits: Eligible) -> None:
     """The candidates, chosen by rough performances, miss nobody."""
-    best = found(run, "performances", limits, number=20)
-    everybody = found(run, "performances", limits, number=None)
+    best = found(run, "performances", limits, number=20).fillna("")
+    everybody = found(run, "performances", limits, number=None).fillna("")
     pd.testing.assert_frame_equal(best, everybody[: len(best)], rtol=1e-9, check_dtype=False)
     assert everybody.performance.is_monotonic_decreasing
     assert (everybody.games >= 6).all()
@@ -213,7 +213,7 @@ def test_performances_of_the_best_are_those_of_all(run: Run, limits: Eligible) -
 def test_the_best_performances_are_those_of_a_newcomer_with_these_games_alone(
     run: Run, limits: Eligible
 ) -> None:
-    """Against the density of the skill on a grid; points and games against pandas."""
+    """Against the density of the skill on a grid, within the kink of draw margins that follow the strength."""
     records = found(run, "performances", limits, number=10)
     sides = sides_of(run, limits)
     events = find_events(played_games(run))
@@ -223,7 +223,7 @@ def test_the_best_performances_are_those_of_a_newcomer_with_these_games_alone(
     for row in records.itertuples():
         games = sides[(sides.player == row.player) & (sides.title == row.event)]
         assert (len(games), games.points.sum()) == (row.games, row.points)
-        assert (row.performance, row.sd) == pytest.approx(performance(run, games), abs=0.05)
+        assert (row.performance, row.sd) == pytest.approx(performance(run, games), abs=0.2)
 
 
 def test_the_strongest_events(run: Run, limits: Eligible) -> None:

@@ -18,7 +18,8 @@ from ttt_cli.views.report.record_page import RecordsByKind
 from ttt_cli.views.rows import Rows, finite
 from ttt_cli.views.run import scale_note
 
-_SHOWN: Final = 50  # players of a ranking
+_RANKED: Final = 50  # players of a ranking
+_SHOWN: Final = 10  # others are folded
 BELOW: Final = (
     f"Below the line: other players with at least a {100 * LEAST_P_BEST_SHOWN:.0f} % chance of having been number one."
 )  # fmt: skip
@@ -35,16 +36,16 @@ def front_page(book: Book, records: RecordsByKind) -> str:
     late = "" if run.meta.converged else markup.part("warning", LATE)
     games = f'<dl class="cards">{markup.part("game_cards", run.meta)}</dl>'
     model = f'<dl class="cards">{markup.part("model_cards", run.meta, finite(gain_per_game(run.meta)))}</dl>'
-    rankings = (dominant_rows(run, book.limits, book.dominant), peaks(run, book.limits, _SHOWN))
+    rankings = (dominant_rows(run, book.limits, book.dominant), peaks(run, book.limits, _RANKED))
     striking = markup.section("Highlights", highlights(book, records))
     greatest = [markup.section(rows.title[0], _table(book, rows)) for rows in rankings if rows.rows]
     years = "".join(f"<li>{markup.link(f'years/{year}.html', str(year))}" for year in book.years)
     return markup.page(
-        book.title, book.title, late, games, *_number_ones(book, striking), *greatest,
-        *(markup.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
+        book.title, book.title, late, games, *_number_ones(book, striking), markup.columns(*greatest),
         markup.section("Published ratings", markup.part("published_ratings", book.published) if book.published else ""),
         markup.section("Years", f'<ul class="years">{years}</ul>'),
         markup.section("About the model", model, *notes),
+        *(markup.section(title.capitalize(), drawn) for title, drawn in pictures(run)),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
     )  # fmt: skip
 
@@ -128,4 +129,5 @@ def _table(book: Book, rows: Rows) -> str:
         form = formats.get(column, str)
         table[_HEADS.get(column, column)] = [form(value) for value in values]
     heading, *remarks, _ = rows.title
-    return markup.table(heading, table) + "".join([markup.note(remark) for remark in remarks])
+    notes = "".join([markup.note(remark) for remark in remarks])
+    return markup.first_rows(heading, table, _SHOWN) + notes

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
@@ -132,6 +132,17 @@ def table(name: str, columns: Mapping[str, Iterable[str]], kind: str = "") -> st
     if not rows:
         return ""
     return f"{_start_of_table(name, tuple(columns), kind)}{''.join(rows)}</table></div>"
+
+
+def first_rows(name: str, columns: Mapping[str, Sequence[str]], shown: int, after: str = "") -> str:
+    """A table of the first rows; the others are folded, in a table of their own. `after`: HTML after the last row."""
+    total = len(next(iter(columns.values()), ()))
+    if total <= shown:
+        return table(name, columns) + after
+    first = {head: column[:shown] for head, column in columns.items()}
+    others = {head: column[shown:] for head, column in columns.items()}
+    further = table(f"more {name}", others) + after
+    return table(name, first) + folded(f"{total - shown:,} more", further)
 
 
 @lru_cache(maxsize=1000)

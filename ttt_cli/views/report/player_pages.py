@@ -144,14 +144,8 @@ def _opponents(book: Book, player: int, *, has_page: bool) -> str:
     note = markup.note(f"{counted(more, 'opponent')} in fewer games" if more else "")
     if not len(order):
         return ""
-    if not has_page or len(order) <= _SHOWN_OPPONENTS:
-        return markup.table("opponents", table) + note
-    first = {head: column[:_SHOWN_OPPONENTS] for head, column in table.items()}
-    others = {head: column[_SHOWN_OPPONENTS:] for head, column in table.items()}
-    folded = markup.folded(
-        f"{len(order) - _SHOWN_OPPONENTS} more", markup.table("more opponents", others) + note
-    )
-    return markup.table("opponents", first) + folded
+    shown = _SHOWN_OPPONENTS if has_page else len(order)
+    return markup.first_rows("opponents", table, shown, note)
 
 
 def _best_wins(book: Book, sides: Sides) -> str:

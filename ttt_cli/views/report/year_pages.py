@@ -1,9 +1,10 @@
-"""The pages of years: ranking, newcomers, events and games."""
+"""The pages of years: sentences, ranking, events, newcomers and games."""
 
 from typing import Final
 
 import numpy as np
 
+from ttt_cli.support.arrays import Places
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.rows import counted
@@ -11,6 +12,8 @@ from ttt_cli.views.rows import counted
 _RANKED: Final = 300
 _NEW: Final = 200
 _MOST_GAMES: Final = 500
+_SHOWN: Final = 20  # rows of the ranking and of events; others are folded
+_SHOWN_NEW: Final = 10
 _NAMED_WINNERS: Final = 3  # of an event; of more only the number is shown
 
 
@@ -29,13 +32,40 @@ def year_page(book: Book, year: int) -> str:
     ranked = len(ranking.id) if ranking else 0
     games = counted(int(np.count_nonzero(in_year)), "game")
     without_event = np.flatnonzero(in_year & (book.events.of_game < 0)).tolist()
+    new = _newcomers(book, year)
+    sections = markup.columns(
+        markup.section("Ranking", _ranking(book, year)),
+        markup.section("Events", _events(book, year))
+        + markup.section("Newcomers", _newcomers_table(book, new)),
+    )
     return markup.page(
-        book.title, str(year), turn,
-        markup.section("Ranking", _ranking(book, year)), markup.section("Newcomers", _newcomers(book, year)),
-        markup.section("Events", _events(book, year)),
+        book.title, str(year), turn, _sentences(book, year, len(new)), sections,
         markup.section("Games of no known event", _games(book, without_event)),
         turn, facts=f"{games}, {counted(ranked, 'player')} ranked",
     )  # fmt: skip
+
+
+def _sentences(book: Book, year: int, newcomers: int) -> str:
+    """Who was first and how far ahead, who is ranked, and how many played their first games."""
+    ranking = book.rankings.by_year.get(year)
+    words = []
+    if ranking is not None:
+        links = book.player_pages.links("../players/")
+        first, *others = ranking.id[:2].tolist()
+        chance = f" (probability {markup.chance(ranking.best[0])})" if ranking.best else ""
+        words.append(f"{links[first]} was number one{chance}")
+        for second in others:
+            lead = markup.points(float(ranking.mean[0] - ranking.mean[1]))
+            words[0] += f", {lead} points ahead of {links[second]}"
+        field = (
+            f"{counted(len(ranking.id), 'player')} {'is' if len(ranking.id) == 1 else 'are'} ranked"
+        )
+        limits = book.limits.words()
+        words.append(f"{field}: {markup.text(markup.signs(limits))}" if limits else field)
+    if newcomers:
+        verb = "has the first game" if newcomers == 1 else "have their first games"
+        words.append(f"{counted(newcomers, 'player')} {verb} in this year")
+    return f"<p>{'. '.join(words)}.</p>" if words else ""
 
 
 def _ranking(book: Book, year: int) -> str:
@@ -65,14 +95,8 @@ def _ranking(book: Book, year: int) -> str:
         ],
     }
     more = markup.more(len(ranking.id) - len(players))
-    limits = book.limits.words()
-    field = markup.note(f"Ranked are players who are eligible: {limits}." if limits else "")
-    return (
-        markup.table("ranking", table)
-        + more
-        + field
-        + markup.note(book.rankings.remark if ranking.best else "")
-    )
+    remark = markup.note(book.rankings.remark if ranking.best else "")
+    return markup.first_rows("ranking", table, _SHOWN, more) + remark
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:
@@ -84,13 +108,20 @@ def moved(rank: int, before: int | None, *, new: bool) -> str:
     return f"▲{before - rank}" if before > rank else f"▼{rank - before}"
 
 
-def _newcomers(book: Book, year: int) -> str:
-    """Players whose first year it is, the strongest first."""
+def _newcomers(book: Book, year: int) -> Places:
+    """Rows of the skills of players whose first year it is, the strongest first."""
     skills = book.skills
-    links = book.player_pages.links("../players/")
     rows = np.flatnonzero(skills.year == year)
     new = rows[[book.people.rows[player].first == year for player in skills.id[rows]]]
-    listed = new[np.argsort(-skills.mean[new], kind="stable")][:_NEW]
+    strongest: Places = new[np.argsort(-skills.mean[new], kind="stable")]
+    return strongest
+
+
+def _newcomers_table(book: Book, new: Places) -> str:
+    """The strongest newcomers by their rows of skills."""
+    skills = book.skills
+    links = book.player_pages.links("../players/")
+    listed = new[:_NEW]
     means = skills.mean[listed].tolist()
     sds = skills.sd[listed].tolist()
     table = {
@@ -98,21 +129,22 @@ def _newcomers(book: Book, year: int) -> str:
         "#skill": [markup.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
         "#games": [markup.number(games) for games in skills.games[listed].tolist()],
     }
-    return markup.table("newcomers", table) + markup.more(len(new) - len(listed))
+    return markup.first_rows("newcomers", table, _SHOWN_NEW, markup.more(len(new) - len(listed)))
 
 
 def _events(book: Book, year: int) -> str:
     entries = book.events.entries
     titles = book.event_pages.links("../events/")
-    events = book.events_in.get(year, [])
+    all_events = book.events.rows
+    events = sorted(book.events_in.get(year, []), key=lambda event: -all_events[event].games)
     rows = [entries.of(event) for event in events]
     table = {
         "event": [titles[event] for event in events],
-        "#games": [f"{book.events.rows[event].games:,}" for event in events],
+        "#games": [f"{all_events[event].games:,}" for event in events],
         "#players": [str(of_event.stop - of_event.start) for of_event in rows],
         "most points": [_winners(book, of_event) for of_event in rows],
     }
-    return markup.table("events", table)
+    return markup.first_rows("events", table, _SHOWN)
 
 
 def _winners(book: Book, rows: slice) -> str:
