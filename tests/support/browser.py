@@ -72,9 +72,9 @@ class Browser:
         finally:
             self._ask("Target.closeTarget", targetId=target)
 
-    def told(self, address: str, *, dark: bool = False) -> Any:
+    def told(self, address: str, *, dark: bool = False, width: int | None = None) -> Any:
         """What a script in a page says of it, as JSON in its element `told`."""
-        page = self.shown(address, dark=dark)
+        page = self.shown(address, dark=dark, width=width)
         text = page.partition('<pre id="told">')[2].partition("</pre>")[0]
         assert text, page[-2000:]
         return json.loads(unescape(text))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,3 +55,36 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("site") / "site"
     write_site(run_of(TOLD), place)
     return place
+
+
+@pytest.fixture(scope="session")
+def axe(request: pytest.FixtureRequest) -> Path:
+    """axe-core from npm, kept in pytest's cache."""
+    npm, cache = shutil.which("npm"), getattr(request.config, "cache", None)
+    if npm is None or cache is None:
+        pytest.skip("axe-core is not here: no npm")
+    folder = Path(cache.mkdir("axe"))
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "axe-core@4"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+        except (subprocess.SubprocessError, OSError) as error:
+            pytest.skip(f"axe-core is not here: npm cannot install it ({error})")
+    return script
+
+
+def judge(site: Path, axe: Path, pages: Iterable[str]) -> None:
+    """Put axe-core into pages of a site, with a script that writes down what it finds."""
+    for script in (axe, Path(__file__).with_name("drive_axe.js")):
+        shutil.copy(script, site)
+    for name in pages:
+        page = site / name
+        up = "../" * (len(Path(name).parts) - 1)
+        scripts = "".join(
+            f"<script src={up}{script}></script>" for script in ("axe.min.js", "drive_axe.js")
+        )
+        text = page.read_text(encoding="utf-8").replace(
+            "script-src 'unsafe-inline'", "script-src 'unsafe-inline' file:"
+        )
+        page.write_text(text + scripts, encoding="utf-8")

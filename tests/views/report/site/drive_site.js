@@ -52,6 +52,7 @@ const told = {};
     told.table = $("curves-table").textContent;
   }
   told.address = location.hash;
+  told.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const texts = [];
   for (let walk = document.createTreeWalker(document, NodeFilter.SHOW_TEXT), node; (node = walk.nextNode());) {
     if (!["SCRIPT", "STYLE", "NOSCRIPT"].includes(node.parentElement.tagName)) texts.push(node.data);

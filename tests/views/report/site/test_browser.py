@@ -53,10 +53,12 @@ def with_scripts(place: Path, pages: Iterable[str] | None = None) -> Path:
     return place
 
 
-def told(driven: Path, page: str, browser: Browser, find: str = "pualsen") -> dict[str, Any]:
+def told(
+    driven: Path, page: str, browser: Browser, find: str = "pualsen", width: int | None = None
+) -> dict[str, Any]:
     path, _, state = page.partition("#")
     address = f"{(driven / path).as_uri()}?find={quote(find)}{f'#{state}' if state else ''}"
-    found: dict[str, Any] = browser.told(address)
+    found: dict[str, Any] = browser.told(address, width=width)
     found["links"] = [re.sub(r"\?find=[^#]*", "", link) for link in found["links"]]
     return found
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.browser import Browser
+from tests.views.report.site.conftest import judge
 from tests.views.report.site.pages import broken
 from tests.views.report.site.test_browser import told, with_scripts
 from ttt_cli.cli import main
@@ -100,9 +102,9 @@ def test_every_kind_of_page_works_in_a_browser(browser: Browser, place: Path) ->
     with_scripts(place, [page.partition("#")[0] for page in pages.values()])
     name = max(entries(place, "names"), key=lambda one: one[3])[0]
     misspelt = name[:2] + name[3] + name[2] + name[4:].partition(",")[0]
-    seen = {kind: told(place, page, browser, misspelt) for kind, page in pages.items()}
+    seen = {kind: told(place, page, browser, misspelt, width=1300) for kind, page in pages.items()}
     for kind, found in seen.items():
-        assert (kind, found["errors"], found["requests"]) == (kind, [], [])
+        assert (kind, found["errors"], found["requests"], found["overflow"]) == (kind, [], [], 0)
         assert any(one.startswith(name) for one in found["found"]), (kind, found["found"])
         assert found["nobody"] == ["No player of this name."]
         for link in found["links"]:
@@ -120,3 +122,20 @@ def test_every_kind_of_page_works_in_a_browser(browser: Browser, place: Path) ->
     assert player["first"] == sorted(player["first"], key=["1", "½", "0"].index)
     again = told(place, f"{pages['player']}#sort=games-table.4.down", browser)
     assert again["ordered"] == ["games-table.4.descending"]
+    for kind, page in pages.items():
+        phone = told(place, page, browser, misspelt, width=390)
+        assert (kind, phone["errors"], phone["requests"], phone["overflow"]) == (kind, [], [], 0)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("width", [1300, 390])
+def test_axe_finds_nothing_serious_on_any_kind_of_page(
+    browser: Browser, place: Path, axe: Path, tmp_path: Path, width: int
+) -> None:
+    site = tmp_path / "site"
+    shutil.copytree(place, site)
+    pages = kinds(site)
+    judge(site, axe, {page.partition("#")[0] for page in pages.values()})
+    for kind, page in pages.items():
+        judged = browser.told(f"{site.as_uri()}/{page}", width=width)
+        assert (kind, judged["found"]) == (kind, [])
