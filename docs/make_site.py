@@ -14,7 +14,7 @@ from make_gallery import GAMES, IMAGES, ttt
 PLACE: Final = IMAGES.with_name("site")
 TITLE: Final = "Masters of 1834 to 1941"
 PAGES: Final = {  # page, width and height
-    "index": ("index.html", 1000, 1080),
+    "index": ("index.html", 1240, 1240),
     "compare": (
         "compare.html#p=morphy-paul:1858,lasker-emanuel:1914,capablanca-jose-raul:1921",
         1000,
@@ -22,7 +22,7 @@ PAGES: Final = {  # page, width and height
     ),
     "player-phone": ("players/lasker-emanuel.html", 390, 760),
     "event": ("events/1914-st-petersburg-f.html", 1000, 420),
-    "year": ("years/1914.html", 1000, 640),
+    "year": ("years/1914.html", 1240, 820),
 }
 _QUIET: Final = (
     "--headless",

@@ -24,9 +24,10 @@ BELOW: Final = (
     f"Below the line: other players with at least a {100 * LEAST_P_BEST_SHOWN:.0f} % chance of having been number one."
 )  # fmt: skip
 _HEADS: Final = {
-    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period_games": "#games then", "period": "in",
-    "dominance": "#lead", "sd_dominance": "#± its sd",
+    "rank": "#rank", "mean": "#skill", "games": "#games", "period_games": "#games then", "period": "in",
+    "dominance": "#lead",
 }  # fmt: skip
+_SD_OF: Final = {"mean": "sd", "dominance": "sd_dominance"}  # shown in one column
 
 
 def front_page(book: Book, records: RecordsByKind) -> str:
@@ -95,8 +96,7 @@ def _number_ones(book: Book, striking: str) -> list[str]:
     )
     return [
         markup.section("Number ones", picture),
-        striking,
-        markup.section("All number ones", listed),
+        markup.columns(striking, markup.section("All number ones", listed)),
     ]
 
 
@@ -120,14 +120,20 @@ def _table(book: Book, rows: Rows) -> str:
     """Rows of a view with links to players, and its remarks below."""
     links = book.player_pages.links("players/")
     formats: dict[str, Callable[[Any], str]] = {
-        **dict.fromkeys(("mean", "sd", "dominance", "sd_dominance"), markup.points),
         "player": lambda player: links[book.people.number[player]],
         **dict.fromkeys(("games", "period_games"), markup.number),
     }
+    values_of = dict(zip(rows.columns, zip(*rows.rows, strict=True), strict=True))
     table = {}
-    for column, values in zip(rows.columns, zip(*rows.rows, strict=True), strict=True):
-        form = formats.get(column, str)
-        table[_HEADS.get(column, column)] = [form(value) for value in values]
+    for column, values in values_of.items():
+        if column in _SD_OF:
+            sds = values_of[_SD_OF[column]]
+            cells = [markup.skill(mean, sd) for mean, sd in zip(values, sds, strict=True)]
+        elif column in _SD_OF.values():
+            continue
+        else:
+            cells = [formats.get(column, str)(value) for value in values]
+        table[_HEADS.get(column, column)] = cells
     heading, *remarks, _ = rows.title
     notes = "".join([markup.note(remark) for remark in remarks])
     return markup.first_rows(heading, table, _SHOWN) + notes
