@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -174,3 +176,30 @@ def test_probabilities_of_places() -> None:
     assert sampled_place_probabilities(np.array([1300.0, 1200.0]), correlated) == pytest.approx(
         np.array([[p, 1.0 - p], [1.0 - p, p]]), abs=3e-3
     )
+
+
+@each("text", [OF_PARTICIPANTS, OF_EVENTS])
+def test_json_and_parquet_are_read_as_csv(folder: Path, text: str) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    (folder / "races.csv").write_text(text)
+    header, *lines = csv.reader(io.StringIO(text))
+    objects = [json.dumps(dict(zip(header, line, strict=True))) for line in lines]
+    (folder / "races.jsonl").write_text("\n".join(objects))
+    pyarrow.parquet.write_table(
+        pyarrow.csv.read_csv(folder / "races.csv"), folder / "races.parquet"
+    )
+    expected = read_games(["races.csv"], DataConfig(team_separator=" / "))
+    for name in ("races.jsonl", "races.parquet"):
+        games = read_games([name], DataConfig(team_separator=" / "))
+        assert games.players == expected.players, name
+        assert games.teams == expected.teams, name
+        for column in ("white", "black", "outcome", "race", "date", "white_team", "neutral"):
+            assert np.array_equal(getattr(games, column), getattr(expected, column)), name
+
+
+def test_the_summary_counts_orders_of_finish(folder: Path, ran: Ran) -> None:
+    (folder / "races.csv").write_text(OF_PARTICIPANTS)
+    summary = ran(["fit", "races.csv", "-c", "ttt"]).err
+    assert "games (3 orders of finish, each counted by its neighbours)" in summary

@@ -12,7 +12,7 @@ from tests.reference.link_histories import FIGURES
 from tests.support.cases import each
 from tests.support.commands import Ran, rows
 from ttt_cli import open_run
-from ttt_cli.config.schema import DataConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GAME_COLUMNS
 from ttt_cli.timeline import build_timeline
@@ -192,3 +192,37 @@ def test_players_linked_by_teams_are_of_one_group(folder: Path, ran: Ran) -> Non
         "date,white,black,result\n1900,A / B,C / D,1-0\n1900,B,E,1-0\n1900,F,D,1-0\n"
     )
     assert "groups of players" not in ran(["fit", "games.csv", "-c", "ttt", *SEPARATOR]).err
+
+
+def test_filters_count_every_member(folder: Path) -> None:
+    """E is never named first, and plays once; F and G are linked to the others by a partner alone."""
+    (folder / "games.csv").write_text(
+        "date,white,black,result\n1900,A / B,C / D,1-0\n1901,A / E,C / D,1-0\n1901,B / C,A / D,0-1\n"
+        "1902,F,B / H,1-0\n1902,K,L,1-0\n"
+    )
+
+    def players(**filters: object) -> str:
+        data = DataConfig(team_separator=" / ", filter=FilterConfig(**filters))
+        return "".join(read_games(["games.csv"], data).players)
+
+    assert players() == "ABCDEFHKL"
+    assert players(min_games=2) == "ABCD"
+    assert players(largest_group=True) == "ABCDEFH"
+
+
+def test_games_with_other_partners_are_no_duplicates(folder: Path) -> None:
+    (folder / "games.csv").write_text(
+        "date,round,white,black,result\n1900-05-01,1,A / B,C / D,1-0\n1900-05-01,1,A / E,C / D,1-0\n"
+        "1900-05-01,1,A / B,C / D,1-0\n"
+    )
+    data = DataConfig(team_separator=" / ", filter=FilterConfig(dedupe=True))
+    games = read_games(["games.csv"], data)
+    assert games.report.dropped == {"duplicate": 1}
+    assert len(games.players) == 5
+
+
+def test_names_with_a_slash_hint_at_the_key(folder: Path, ran: Ran) -> None:
+    (folder / "games.csv").write_text(IN_NAMES)
+    fit = ["fit", "games.csv", "-c", "ttt", "-s", "data.filter.exclude=[]"]
+    assert "4 names with ` / `: -s 'data.team_separator" in ran(fit).err
+    assert "names with ` / `" not in ran([*fit, *SEPARATOR]).err

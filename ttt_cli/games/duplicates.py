@@ -19,7 +19,7 @@ def find_duplicates(records: Records, among: Mask | None = None) -> Places:
     """Records that repeat a better one, and these; shape (duplicates, 2). Takes O(n log n) time.
 
     Only records that are used are compared, or those of `among`.
-    Players, colours and result must be equal and the dates compatible (the same day, or one of them less exact). Then
+    Sides, colours and result must be equal and the dates compatible (the same day, or one of them less exact). Then
     the moves are the same; or one has no moves, the round is the same, and the full date or the event is too. Matches
     given by their score are never compared. The better record has moves, then the more exact date, then is earlier.
     """
@@ -54,10 +54,13 @@ def _rows_with_equal_meeting(records: Records, among: Mask, round_number: Ids) -
 
 
 def _meeting(records: Records, rows: Places) -> Places:
-    """A number for White, Black, result and year together."""
+    """A number for both sides, result and year together."""
     players = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
     outcome = np.argmax(records.tally, axis=1)[records.result.codes[rows]]
     meeting: Places = (players * 3 + outcome) * 10_000 + records.year[rows]
+    if len(records.teams) > 1:
+        sides = np.stack([records.white_team[rows], records.black_team[rows], meeting])
+        meeting = np.unique(sides, axis=1, return_inverse=True)[1].reshape(-1)
     return meeting
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.table import Games
+from ttt_cli.games.table import Games, Records
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
 
@@ -179,7 +179,7 @@ class FurtherMembers(NamedTuple):
     player: Ids
 
 
-def further_members(games: Games) -> FurtherMembers:
+def further_members(games: Games | Records) -> FurtherMembers:
     """The members of teams but the first: White's of all games, then Black's."""
     teams = games.teams
     parts = []

@@ -17,6 +17,7 @@ from ttt_cli.games.event_sets import (
     variants_but_chess960,
 )
 from ttt_cli.games.groups import label_groups
+from ttt_cli.games.lineup import further_members
 from ttt_cli.games.names import clean_name, comma_keys, name_key
 from ttt_cli.games.table import Records
 from ttt_cli.games.teams_and_engines import teams_and_engines
@@ -198,24 +199,33 @@ def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> No
 def _drop_few_games(drops: _Drops, records: Records, min_games: int) -> None:
     """Drop records until all players left have enough games."""
     n_games = records.tally.sum(axis=1)
+    further = further_members(records)
     while True:
-        rows = np.flatnonzero(drops.used)
-        white = records.white[rows]
-        black = records.black[rows]
-        weights = np.tile(n_games[records.result.codes[rows]], 2)
-        n_played = np.bincount(np.concatenate([white, black]), weights, len(records.players))
+        used = drops.used
+        rows = np.flatnonzero(used)
+        members = np.flatnonzero(used[further.game])
+        row = np.concatenate([rows, rows, further.game[members]])
+        player = np.concatenate([records.white[rows], records.black[rows], further.player[members]])
+        n_played = np.bincount(player, n_games[records.result.codes[row]], len(records.players))
         has_few = (n_played > 0) & (n_played < min_games)
         if not has_few.any():
             return
-        drops.drop_rows(reasons.FEW_GAMES, rows[has_few[white] | has_few[black]])
+        drops.drop_rows(reasons.FEW_GAMES, np.unique(row[has_few[player]]))
 
 
 def _drop_small_groups(drops: _Drops, records: Records) -> None:
     """Drop records outside the largest group of players linked by games."""
-    rows = np.flatnonzero(drops.used)
+    used = drops.used
+    rows = np.flatnonzero(used)
     white = records.white[rows].astype(np.int32)
     black = records.black[rows].astype(np.int32)
-    label = label_groups(white, black, len(records.players))
+    further = further_members(records)
+    members = np.flatnonzero(used[further.game])
+    label = label_groups(
+        np.concatenate([white, records.white[further.game[members]].astype(np.int32)]),
+        np.concatenate([black, further.player[members].astype(np.int32)]),
+        len(records.players),
+    )
     drops.drop_rows(reasons.OTHER_GROUP, rows[label[white] > 0])
 
 

@@ -16,6 +16,7 @@ from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.columns import Dictionary, Strings
 from ttt_cli.reading.delimited import long_line, whole_lines
 from ttt_cli.reading.layout import find_layout
+from ttt_cli.reading.races import find_race_columns, table_of_races
 from ttt_cli.reading.reports import BAD_ROW, DROPPED, RecordPositions, position_text
 from ttt_cli.reading.text import HEAD
 from ttt_cli.reading.unpacking import peek
@@ -205,6 +206,11 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
         raise DataError(
             f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint
         )
+    races = find_race_columns(keys, data, name)
+    if races is not None:
+        rejects: list[Note] = []
+        all_rows = _rows(chain([first], stream), keys, rejects)
+        return table_of_races(all_rows, rejects, races, data, name)
     rows = [[as_text(record.get(key)) for key in keys] for record in first.values[:_SAMPLE]]
     layout = find_layout([keys, *rows], data, name, named=True)
     used = [keys[index] for index in layout.used]
@@ -229,6 +235,16 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
         for objects in chain([first], stream)
     )
     return Table(layout, strings, batches)
+
+
+def _rows(
+    parts: Iterable[Objects], keys: Sequence[str], rejects: list[Note]
+) -> Iterator[tuple[int, list[str]]]:
+    """Positions of objects and the texts of their `keys`; the rejects of all parts are added to `rejects`."""
+    for objects in parts:
+        rejects += objects.rejects
+        for position, record in zip(objects.positions, objects.values, strict=True):
+            yield position, [as_text(record.get(key)) for key in keys]
 
 
 def _in_lines(blocks: Iterable[bytes]) -> Iterator[Objects]:

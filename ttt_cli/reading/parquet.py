@@ -15,6 +15,7 @@ from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.columns import Strings
 from ttt_cli.reading.covariates import sided_names, single_columns
 from ttt_cli.reading.layout import column_of, find_layout, word_of
+from ttt_cli.reading.races import find_race_columns, table_of_races
 from ttt_cli.reading.unpacking import Expansion
 from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import DataError
@@ -43,11 +44,14 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             texts = [str(field.name) for field in schema if _is_text(field.type)]
             opened = pq.ParquetFile(file, read_dictionary=texts)
             names = [str(column) for column in schema.names]
-            wanted = _wanted_columns(names, data)
+            races = find_race_columns(names, data, name)
+            wanted = _wanted_columns(names, data) if races is None else names
             Expansion(name, size).add(
                 opened.metadata.num_rows * len(wanted)
             )  # at least a byte each
             _check_memory(opened.metadata, wanted, name)
+            if races is not None:
+                return table_of_races(_rows(opened), [], races, data, name)
             rows = _sample_rows(opened, names, wanted)
         layout = find_layout([names, *rows], data, name, named=True)
         strings = Strings()
@@ -97,6 +101,19 @@ def _sample_rows(opened: Any, names: Sequence[str], wanted: Sequence[str]) -> li
         texts = [value.decode("utf-8", "replace") for value in values]
         cells[column] = [texts[number] for number in numbers.tolist()]
     return list(zip(*(cells[column] for column in names), strict=True))
+
+
+def _rows(opened: Any) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The rows of a file as texts, numbered from 1."""
+    start = 1
+    for batch in opened.iter_batches(_ROWS, use_threads=False):
+        cells = []
+        for column in batch.columns:
+            values, numbers = _texts(column)
+            texts = [value.decode("utf-8", "surrogateescape") for value in values]
+            cells.append([texts[number] for number in numbers.tolist()])
+        yield from enumerate(zip(*cells, strict=True), start)
+        start += batch.num_rows
 
 
 def _covariate_words(data: DataConfig) -> set[str]:

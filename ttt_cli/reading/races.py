@@ -146,10 +146,23 @@ def read_races(
     """The records of a file of orders of finish, which is read as a whole. Raises as `find_layout`."""
     text = b"".join(blocks).decode("utf-8", "surrogateescape")
     rows = csv.reader(io.StringIO(text), delimiter=delimiter)
-    rejects: list[Note] = []
     numbered = ((rows.line_num, row) for row in rows if any(row))
     if not isinstance(data.columns, list) or data.header:
         next(numbered, None)
+    return table_of_races(numbered, [], columns, data, name)
+
+
+def table_of_races(
+    numbered: Iterator[tuple[int, Sequence[str]]],
+    rejects: list[Note],
+    columns: RaceColumns,
+    data: DataConfig,
+    name: str,
+) -> Table:
+    """The records of all rows of orders of finish, with their lines. `rejects` may grow with the rows.
+
+    Raises as `find_layout`.
+    """
     races = (
         _of_events(numbered, columns)
         if columns.places

@@ -320,6 +320,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         standard_errors=fit.standard_errors,
         explained=fit.explained,
         groups={of_field.field: _as_json(of_field) for of_field in fit.groups},
+        races=len(np.unique(games.race[games.race > 0])),
     )
 
 

@@ -32,9 +32,10 @@ _OFF: Final = (0, "debut")  # values of a switch
 class RunMeta:
     """The facts of one run; `config` as given, `params` resolved to numbers.
 
-    `games` and `nodes` count rows, `weight` weighted games, `draw_share` is weighted; `elo_unit`: points per Elo
-    point; `first`, `last`: labels of periods; `trace`, `posterior`, `standard_errors`, `explained`, `notes` as in Fit;
-    `groups`: newcomers by field of people: `mean`, `sd` and `groups`, these by value (number, mean and sd);
+    `games` and `nodes` count rows, `races` orders of finish, each of which is several games; `weight`: weighted games,
+    `draw_share` is weighted; `elo_unit`: points per Elo point; `first`, `last`: labels of periods; `trace`,
+    `posterior`, `standard_errors`, `explained`, `notes` as in Fit; `groups`: newcomers by field of people: `mean`,
+    `sd` and `groups`, these by value (number, mean and sd);
     `created` (UTC, ISO 8601) identifies the run.
     """
 
@@ -66,6 +67,7 @@ class RunMeta:
     explained: dict[str, Any] = field(default_factory=dict)
     groups: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    races: int = 0
 
     def describe(self) -> str:
         """The run in one line."""

@@ -20,7 +20,11 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
     draws = f"{100 * meta.draw_share:.1f} % drawn"
     nodes = f"{meta.nodes:,} player-{meta.period}s"
-    yield f"{counted(meta.players, 'player')}, {counted(meta.games, 'game')}, {span}, {nodes}, {draws}"
+    games = counted(meta.games, "game")
+    if meta.races:
+        orders = counted(meta.races, "order of finish", "orders of finish")
+        games += f" ({orders}, each counted by its neighbours)"
+    yield f"{counted(meta.players, 'player')}, {games}, {span}, {nodes}, {draws}"
     parameters = [f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()]
     yield f"parameters: {', '.join(parameters)}"
     if error := meta.standard_errors.get("white_advantage"):

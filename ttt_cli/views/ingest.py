@@ -574,6 +574,9 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
         yield f"{rows} another and counts again: -s data.filter.dedupe=true uses one"
     if several := noticed.get(reasons.TEAM, 0) + noticed.get(reasons.ENGINE, 0):
         yield f"{counted(several, 'row')} of teams or computers: data.drop can leave them out"
+    if joined := sum(" / " in player for player in games.players):
+        names = counted(joined, "name")
+        yield f"{names} with ` / `: -s 'data.team_separator=\" / \"' rates the members of teams"
     if games.report.chess and (long := [career.name for career in long_careers(games)]):
         names = counted(len(long), "name")
         yield f"{names} with games over 60 years apart, perhaps two people: {_first_examples(long)}"
