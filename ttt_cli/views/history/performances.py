@@ -109,7 +109,7 @@ def _performances(totals: Totals) -> Performances:
     run = totals.sides.played.run
     slope = run.scale.slope
     shift = run.scale.shift
-    if not _has_prior(run):
+    if not has_skill_prior(run):
         return Performances(
             _matching_skill(run, totals) * slope + shift, np.full(len(totals.keys), np.nan)
         )
@@ -129,7 +129,7 @@ def clean_score(points: float, games: float) -> str | None:
 def rough_performances(totals: Totals) -> Array:
     """Rough performances of groups of sides in no time, model points: their order hardly differs from the true one."""
     run = totals.sides.played.run
-    if not _has_prior(run):
+    if not has_skill_prior(run):
         return _by_points(totals)
     return _rough(totals, prior_means(run, _years_of(totals)))
 
@@ -169,7 +169,7 @@ def _years_of(totals: Totals) -> Places:
     return year
 
 
-def _has_prior(run: Run) -> bool:
+def has_skill_prior(run: Run) -> bool:
     """Whether the model of a run has a Gaussian prior of skills."""
     params = run.meta.params
     return isinstance(params.get("prior_mean"), float | int) and isinstance(

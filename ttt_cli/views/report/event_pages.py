@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ttt_cli.runs.run import Run
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_summaries import event_facts
+from ttt_cli.views.history.performances import has_skill_prior
 from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
@@ -22,9 +24,20 @@ def event_subject(book: Book, index: int) -> Subject:
     year = markup.turn(markup.link(f"../years/{event.year}.html", str(event.year)))
     games = [] if columns else by_round(book.played, book.events.games_of(index))
     lines = [_game_line(book, event.year, game) for game in games]
-    content = [year, _standings(book, index, columns)]
     address = book.event_pages.addresses[index] or ""
+    meaning = "" if markup.is_shared(address) else markup.note(_meaning(book.run))
+    content = [year, _standings(book, index, columns), meaning]
     return Subject(address, event.title, event_facts(event), content, "rounds", lines, event.year)
+
+
+def _meaning(run: Run) -> str:
+    """What expected points and performances are."""
+    performance = (
+        "the skill that a newcomer would be given for these games alone"
+        if has_skill_prior(run)
+        else "the skill at which these points would be expected"
+    )
+    return f"expected: points by the skills of the time; performance: {performance}"
 
 
 def _game_line(book: Book, year: int, game: int) -> str:
