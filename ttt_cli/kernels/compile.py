@@ -25,6 +25,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
+from ttt_cli.kernels.compiler import KernelCompiler, LinkedCompiler
 from ttt_cli.support.errors import SetupError
 from ttt_cli.support.progress import Wait, announce
 
@@ -195,12 +196,13 @@ _ONE_AT_A_TIME: Final = Lock()
 
 def inner(function: _Function) -> _Function:
     """Mark a function that only kernels call."""
-    return cast(_Function, numba.njit(**_OPTIONS)(function))
+    return cast(_Function, numba.njit(pipeline_class=LinkedCompiler, **_OPTIONS)(function))
 
 
 def flat(function: _Function) -> _Function:
     """As `inner`, but always inlined: for hot loops, where passing arrays is expensive."""
-    return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
+    options = {**_OPTIONS, "pipeline_class": LinkedCompiler, "forceinline": True}
+    return cast(_Function, numba.njit(**options)(function))
 
 
 class Kernel:
@@ -226,7 +228,7 @@ class Kernel:
             if self._compiled is None:
                 hints = get_type_hints(self._function, include_extras=True)
                 result = _numba_type(hints.pop("return"))
-                dispatcher = numba.njit(**_OPTIONS)(self._function)
+                dispatcher = numba.njit(pipeline_class=KernelCompiler, **_OPTIONS)(self._function)
                 dispatcher._cache = KernelCache(self._function)
                 with _interrupts_heard():
                     dispatcher.compile(result(*[_numba_type(hint) for hint in hints.values()]))

@@ -98,7 +98,8 @@ def _update(agreed, variance, games, rule, cavity, share, link):
     skipped = 0
     site = np.empty(link.shape[1])
     for g in span(0, len(games.first)):
-        site[:] = link[g]
+        for k in range(len(site)):
+            site[k] = link[g, k]
         copies = max(games.weight[g] - 1.0, 0.0)
         if cavity[g, variance] < 0.0 or not agreed(g, games, rule, cavity[g], copies, site):
             skipped += 1

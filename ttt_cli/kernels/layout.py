@@ -165,7 +165,8 @@ def sort_pairs(
         if len(offset) == 0:
             _counting_pass(begin, end, code, 0, by_code, order, spare)
         else:
-            spare[begin:end] = order[begin:end]
+            for k in span(begin, end):
+                spare[k] = order[k]
         _counting_pass(begin, end, second, base, here, spare, order)
         _counting_pass(begin, end, first, base, here, order, spare)
         before = at(0)

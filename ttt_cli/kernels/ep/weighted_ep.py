@@ -170,7 +170,8 @@ def linearise(
 @inner
 def _apply(ends, couplings, x, out):
     """out = x less the couplings, rows divided by their diagonal."""
-    out[:] = x
+    for k in range(len(x)):
+        out[k] = x[k]
     for k in range(len(ends)):
         i = ends[k, 0]
         j = ends[k, 1]
