@@ -1,17 +1,20 @@
-"""Highlights on the first page, and the rivals on a player's page."""
+"""Highlights on the first page, sentences on those of years, folded rows, and the rivals of a player."""
 
 from __future__ import annotations
 
 import re
 
 import numpy as np
+import pytest
 
 from tests.views.report.site.conftest import TOLD, run_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.book import BookSettings, make_book
 from ttt_cli.views.report.careers import rivals
 from ttt_cli.views.report.highlights import highlights
+from ttt_cli.views.report.markup import first_rows
 from ttt_cli.views.report.record_page import find_records
+from ttt_cli.views.report.year_pages import year_page
 
 YEARS = 12
 MATCHES = [
@@ -71,3 +74,36 @@ def test_rivals_were_expected_to_score_most_against_the_player() -> None:
     names = [name for name, *_ in rivals(book, player)]
     assert names == sorted(lost, key=lambda name: -lost[name])[:3]
     assert rivals(make_book(BookSettings(run_of(TOLD[:2]), Eligible(), "", 9)), 0) == []
+
+
+def test_a_year_begins_with_who_was_first_who_is_ranked_and_who_is_new() -> None:
+    run = run_of(sorted([*GAMES, ("1905", "h", "a", "0-1", "Masters", "", "9")]))
+    book = make_book(BookSettings(run, Eligible(min_games=5), "", 99))
+    ranking = book.rankings.by_year[1905]
+    first, second = (book.people.rows[player].name for player in ranking.id[:2].tolist())
+    lead = ranking.mean[0] - ranking.mean[1]
+    sentences = re.sub(
+        "<[^>]+>", "", year_page(book, 1905).partition("<p>")[2].partition("</p>")[0]
+    )
+    assert sentences == (
+        f"{first} was number one (probability {ranking.best[0]:.2f}), {lead:.0f} points ahead of {second}. "
+        f"{len(ranking.id)} players are ranked: at least 5 games. 1 player has the first game in this year."
+    )
+
+
+def test_a_year_without_a_ranking_and_newcomers_begins_with_its_links() -> None:
+    book = make_book(BookSettings(run_of(GAMES), Eligible(min_games=999), "", 99))
+    page = year_page(book, 1905)
+    assert "<p>" not in page
+    assert "Nobody is eligible in this year." in page
+
+
+@pytest.mark.parametrize(("rows", "folded"), [(3, 0), (4, 1), (9, 6)])
+def test_rows_beyond_the_first_are_folded_in_a_table_of_their_own(rows: int, folded: int) -> None:
+    numbers = [str(row) for row in range(rows)]
+    html = first_rows("ranking", {"#no": numbers}, 3, "<p>all")
+    shown, _, further = html.partition("<details>")
+    assert re.findall(r"<td>(\d+)", shown + further) == numbers
+    assert len(re.findall("<td>", further)) == folded
+    assert (f"<summary>{folded} more</summary>" in html) == bool(folded)
+    assert html.removesuffix("</details>").endswith("<p>all")
