@@ -30,8 +30,15 @@ OF_PLAYERS = ("skills", "players", "people")  # tables with a player in each row
 @click.argument("table", metavar="TABLE", type=click.Choice(TABLES))
 @where_option
 @columns_option
+@click.option(
+    "--provenance",
+    is_flag=True,
+    help="Add columns: the version that fitted the run, when, and the SHA-256 of its files.",
+)
 @query_options_by_category
-def command(query: RunQuery, table: str, where: str | None, columns: list[str]) -> None:
+def command(
+    query: RunQuery, table: str, where: str | None, columns: list[str], provenance: bool
+) -> None:
     """Export a TABLE of the run: skills, players, games, events, people, evidence, draws, newcomers or career.
 
     skills: player,period,mean,sd,games for every period from a player's first to last. games: with the probabilities
@@ -42,7 +49,7 @@ def command(query: RunQuery, table: str, where: str | None, columns: list[str]) 
     skill above the prior mean, by year. career: the change of skill by years since the debut. The last three
     have sds, and no rows if the run does not model them.
     """
-    from ttt_cli.views.exports import export_rows
+    from ttt_cli.views.exports import export_rows, with_provenance
     from ttt_cli.views.people import with_fields
 
     refuse(
@@ -56,6 +63,7 @@ def command(query: RunQuery, table: str, where: str | None, columns: list[str]) 
         ),
     )
     with query.open(titled=False) as run:
-        query.show(with_fields(run, export_rows(run, table, where), columns))
+        rows = with_fields(run, export_rows(run, table, where), columns)
+        query.show(with_provenance(run, rows) if provenance else rows)
         if table == "evidence":
             say(*run.points_remarks())
