@@ -24,6 +24,8 @@ from measuring import ROOT, options_of
 PAGE: Final = ROOT / "docs" / "leaderboard.md"
 MARK: Final = "<!-- written by benchmarks/leaderboard.py: what follows -->\n"
 SYSTEMS: Final = ("ttt-career", "ttt-d-career", "ttt", "ttt-d", "whr", "glicko", "elo")
+# Rows of names like "Brighton & Hove Albion" are games of two players at one board only in chess
+SETTINGS: Final = ("data.period=year", "data.drop=[]", "data.filter.exclude=[]")
 LEAGUES: Final = ("de", "en", "es", "fr", "it")
 
 
@@ -111,18 +113,9 @@ SETS: Final = {
 def compare(games: Path, data_set: DataSet) -> list[dict[str, str]]:
     """The rows of `ttt compare`."""
     command = [sys.executable, "-m", "ttt_cli", "-q", "compare", *SYSTEMS]
-    command += [
-        "-s",
-        "data.period=year",
-        "-s",
-        "data.drop=[]",
-        "--games",
-        str(games),
-        "--from",
-        data_set.season,
-        "-f",
-        "csv",
-    ]
+    for setting in SETTINGS:
+        command += ["-s", setting]
+    command += ["--games", str(games), "--from", data_set.season, "-f", "csv"]
     done = subprocess.run(command, cwd=games.parent, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 4):
         sys.exit(done.stderr)
