@@ -14,7 +14,7 @@ from tests.support.cases import each
 from tests.support.commands import Ran
 from tests.support.handmade import RECORDS, games_of, put_small_run, write_small_run
 from ttt_cli import fit
-from ttt_cli.cli import main, streams
+from ttt_cli.cli import main, players, streams
 from ttt_cli.cli.export import TABLES
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -117,6 +117,18 @@ def test_the_history_of_a_player_has_record_and_upsets(ran: Ran) -> None:
     assert header == "player,date,opponent,p_win,colour,mean,opponent_mean,file,line"
     assert len(wins) == 1
     assert "as_white" in ran("player morphy --record -f table").out
+
+
+def test_a_table_of_players_has_the_first_and_a_pipe_all(
+    ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(players, "_SHOWN", 2)
+    n_players = len(ran("players -f csv").out.splitlines()) - 1
+    assert n_players > 2
+    assert f"2 of {n_players} players" in ran("players -f table").out
+    for command in ("players -n 0 -f table", "players -n 9 -f table"):
+        assert f"{n_players} of {n_players} players" in ran(command).out
+    assert len(ran("players -n 1 -f csv").out.splitlines()) == 2
 
 
 def test_players_are_listed_and_searched(ran: Ran) -> None:

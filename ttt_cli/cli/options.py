@@ -190,17 +190,16 @@ def _none_for_all(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"number": values["number"] or None}
 
 
-def number_option(what: str, default: int = 20) -> Decorator[Any]:
+def number_option(what: str) -> Decorator[Any]:
     """-n, how many rows `what` are listed; the command sees them as `number`, None for all."""
-    words = f"default {default}, 0 for all" if default else "default 0, all"
     return with_options(
         _none_for_all,
         click.option(
             "-n",
             "--number",
             type=click.IntRange(min=0),
-            default=default,
-            help=f"Number of {what}; {words}.",
+            default=20,
+            help=f"Number of {what}; default 20, 0 for all.",
         ),
     )
 

@@ -1,15 +1,18 @@
 """`ttt players`: who is in the run."""
 
+from typing import Final
+
 import click
 
 from ttt_cli.cli.options import (
     RunQuery,
     columns_option,
-    number_option,
     query_options,
     where_option,
     years_options,
 )
+
+_SHOWN: Final = 20  # players of a table on a terminal
 
 
 @click.command("players")
@@ -21,7 +24,12 @@ from ttt_cli.cli.options import (
     default=0,
     help="Only players with at least this many games.",
 )
-@number_option("players", default=0)
+@click.option(
+    "-n",
+    "--number",
+    type=click.IntRange(min=0),
+    help="Number of players; default 20 in a table, else all; 0 for all.",
+)
 @where_option
 @columns_option
 @query_options
@@ -42,6 +50,8 @@ def command(
     from ttt_cli.views.people import with_fields
     from ttt_cli.views.players import players_rows
 
+    if number is None and query.titled:
+        number = _SHOWN
     with query.open() as run:
         rows = players_rows(
             run,
@@ -49,7 +59,7 @@ def command(
             min_games=min_games,
             since=since,
             until=until,
-            number=number,
+            number=number or None,
             where=where,
         )
         query.show(with_fields(run, rows, columns))
