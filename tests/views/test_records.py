@@ -213,7 +213,8 @@ def test_performances_of_the_best_are_those_of_all(run: Run, limits: Eligible) -
 def test_the_best_performances_are_those_of_a_newcomer_with_these_games_alone(
     run: Run, limits: Eligible
 ) -> None:
-    """Against the density of the skill on a grid, within the kink of draw margins that follow the strength."""
+    """Against the density of the skill on a grid; draw margins that follow the strength have a kink there."""
+    tolerance = 0.02 if run.draws().empty else 0.4
     records = found(run, "performances", limits, number=10)
     sides = sides_of(run, limits)
     events = find_events(played_games(run))
@@ -223,7 +224,7 @@ def test_the_best_performances_are_those_of_a_newcomer_with_these_games_alone(
     for row in records.itertuples():
         games = sides[(sides.player == row.player) & (sides.title == row.event)]
         assert (len(games), games.points.sum()) == (row.games, row.points)
-        assert (row.performance, row.sd) == pytest.approx(performance(run, games), abs=0.2)
+        assert (row.performance, row.sd) == pytest.approx(performance(run, games), abs=tolerance)
 
 
 def test_the_strongest_events(run: Run, limits: Eligible) -> None:

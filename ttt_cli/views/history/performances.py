@@ -192,7 +192,7 @@ def _posterior(run: Run, totals: Totals) -> Performances:
     """Mean and sd of each group's skill, model points: by the trapezoidal rule.
 
     Steps of the size of the sd are enough near a Gaussian: the error is exp(-2 pi^2 sd^2 / step^2). Draw margins that
-    follow the strength up to a limit have a kink there, which leaves 0.2 points with steps of 0.6 sds, 2 with 1.2.
+    follow the strength up to a limit have a kink there, which leaves 0.3 points with steps of 0.6 sds, 2 with 1.2.
     """
     sides = totals.sides
     group = totals.group
