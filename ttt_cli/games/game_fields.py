@@ -35,6 +35,7 @@ FIELDS: Final = (
     "date", "year", "white", "black", PLAYER, "result", "event", "site", "round", "category", "source", "file",
 )  # fmt: skip
 _TRUTHS: Final = {False: FALSE, None: UNKNOWN, True: TRUE}
+ALL: Final = slice(None)
 _DATE_LENGTHS: Final = (4, 7, 10)  # of a year, a month and a day
 
 
@@ -65,9 +66,9 @@ def field_columns(games: Games) -> dict[str, CodedColumn[str]]:
     }
 
 
-def date_texts(games: Games) -> CodedColumn[str]:
-    """Dates as they were known: 1851, 1851-05, 1851-05-27."""
-    keys = games.date.astype(np.int64) * len(_DATE_LENGTHS) + games.date_precision
+def date_texts(games: Games, rows: slice = ALL) -> CodedColumn[str]:
+    """Dates of some of the games as they were known: 1851, 1851-05, 1851-05-27."""
+    keys = games.date[rows].astype(np.int64) * len(_DATE_LENGTHS) + games.date_precision[rows]
     distinct, codes = np.unique(keys, return_inverse=True)
     days = (distinct // len(_DATE_LENGTHS)).astype("datetime64[D]").astype(str).tolist()
     precisions = (distinct % len(_DATE_LENGTHS)).tolist()

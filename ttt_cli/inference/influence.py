@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.fitted import by_player
-from ttt_cli.games.table import DRAW, LOSS, WIN
-from ttt_cli.gaussian.precision import Solver
+from ttt_cli.games.table import DRAW, LOSS, WIN, Games
+from ttt_cli.gaussian.precision import Solver, dot
 from ttt_cli.inference.links import UNKNOWN_CODE
 from ttt_cli.inference.model import NO_DOUBT
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
@@ -32,9 +32,12 @@ from ttt_cli.timeline import NEUTRAL, UNKNOWN, Timeline, build_timeline, calenda
 Outcomes = NDArray[np.int8]
 
 EXACT: Final = 1e-4  # of a right-hand side of conjugate gradients
+ROUGH: Final = 1e-2  # the same where the residual corrects what is computed, or it moves sites only
 REPEATS: Final = 50  # of the search for a site, at most
 SETTLED: Final = 1e-9  # relative change of its precision
-UNMOVED: Final = 1e-3  # points: differences of skills that move less keep their sites
+UNMOVED: Final = (
+    1e-3  # of the largest move of a difference of skills: those that move less keep their sites
+)
 WIDENED: Final = 1e-6  # relative growth of the variance of a difference, likewise
 SECANTS: Final = 12  # steps of the secant method
 SHRUNK: Final = 0.7  # of a variance: the second point of it
@@ -119,12 +122,15 @@ class GamesInPosterior:
         return total
 
 
-def played_games(run: Run) -> GamesInPosterior:
-    """The games of a run. Raises ConfigError for runs whose sites are not known, RunError without a joint posterior."""
+def played_games(run: Run, games: Games) -> GamesInPosterior:
+    """The `games` of a run, and what it believes of them.
+
+    Raises ConfigError for runs whose sites are not known, RunError without a joint posterior.
+    """
     params = run.meta.params
     refuse_without_influence(run)
     precision = run.joint.precision
-    timeline = build_timeline(run.stored_games(), cast(Any, run.meta.period), _colours(run))
+    timeline = build_timeline(games, cast(Any, run.meta.period), _colours(run))
     nodes = by_player(timeline)
     row_of_node = np.empty(len(nodes), np.int64)
     row_of_node[nodes] = np.arange(len(nodes))
@@ -268,6 +274,17 @@ class SiteChange(NamedTuple):
     force: Array
 
 
+class Solved(NamedTuple):
+    """An approximate solution x of A x = b, and what is left of b, (variables,) each."""
+
+    x: Array
+    residual: Array
+
+    def times(self, other: float) -> Solved:
+        """The solution for a multiple of b."""
+        return Solved(other * self.x, other * self.residual)
+
+
 @dataclass(frozen=True)
 class Target:
     """A sum of skills, and its covariance (variables,) with all variables."""
@@ -278,19 +295,22 @@ class Target:
     @property
     def sd(self) -> float:
         """Its sd, points."""
-        return float(np.sqrt(self.sum.weights @ self.covariance + self.sum.noise))
+        return float(np.sqrt(dot(self.sum.weights, self.covariance) + self.sum.noise))
 
 
 class Influence:
-    """The influence of the games of a run on skills. Raises ConfigError, RunError."""
+    """The influence of the games of a run on skills. Raises ConfigError, RunError.
 
-    def __init__(self, run: Run) -> None:
-        self.games = played_games(run)
+    `games`: those of the run, if they were read already.
+    """
+
+    def __init__(self, run: Run, games: Games | None = None) -> None:
+        self.games = played_games(run, run.stored_games() if games is None else games)
         self._precision: RunPrecision = run.joint.precision
 
     def target(self, skills: SkillSum) -> Target:
         """A sum of skills to ask about."""
-        return Target(skills, self.solved(skills.weights))
+        return Target(skills, self.solved(skills.weights, EXACT).x)
 
     def changes_without(self, target: Target) -> Array:
         """By how much the mean of a sum of skills changes without each game alone, first order, (games,), points."""
@@ -306,9 +326,9 @@ class Influence:
     def suppose(self, supposition: Supposition) -> Supposed:
         """The posterior under a supposition."""
         first = self._first_change(supposition)
-        shift = self.solved(self.games.gathered(first.games, first.force), first)
+        shift = self.solved(self.games.gathered(first.games, first.force), ROUGH, first)
         growth = self._growth(first)
-        second = self._second_change(supposition, shift, growth)
+        second = self._second_change(supposition, shift.x, growth)
         return Supposed(self, supposition, first, second, shift, growth)
 
     def _first_change(self, supposition: Supposition) -> SiteChange:
@@ -330,7 +350,9 @@ class Influence:
         """The change of the sites of all games that are played, at the beliefs after the first one."""
         move = self.games.between(shift, slice(None))
         wider = growth[self.games.white] + growth[self.games.black]
-        affected = (np.abs(move) > UNMOVED) | (wider > WIDENED * self.games.variance)
+        affected = (np.abs(move) > UNMOVED * np.abs(move).max(initial=0.0)) | (
+            wider > WIDENED * self.games.variance
+        )
         code = self.games.code
         if supposition.outcomes is None:
             affected[supposition.games] = False
@@ -444,10 +466,10 @@ class Influence:
             growth[chain.variables] = games.deviation[chain.variables] ** 2 * (after / before - 1.0)
         return growth
 
-    def solved(self, b: Array, change: SiteChange | None = None) -> Array:
-        """x of A x = b for the precision matrix A of all sites, or of changed ones."""
+    def solved(self, b: Array, residual: float, change: SiteChange | None = None) -> Solved:
+        """x of A x = b for the precision matrix A of all sites, or of changed ones; `residual`: of b."""
         if not b.any():
-            return np.zeros(len(b))
+            return Solved(np.zeros(len(b)), np.zeros(len(b)))
         added: Solver | None = None
         if change is not None:
 
@@ -455,7 +477,7 @@ class Influence:
                 along = self.games.between(x, change.games)
                 return self.games.gathered(change.games, change.precision * along)
 
-        return self._precision.solve(b, residual=EXACT, added=added)[0]
+        return Solved(*self._precision.solve(b, residual=residual, added=added))
 
 
 def _cavities(mean: Array, variance: Array, sites: Array, share: Array) -> Array:
@@ -477,7 +499,7 @@ class Supposed:
     | supposition | what is supposed |
     | first | the change of the sites of its games |
     | second | the change of the sites of all games that are played, which follows from the first one |
-    | shift | change of the mean of each variable by the first one, (variables,), points |
+    | shift | change of the mean of each variable by the first one, points: solved roughly |
     | growth | of the variance of each variable, as if only the player's own chain moved, (variables,), points^2 |
     """
 
@@ -485,44 +507,68 @@ class Supposed:
     supposition: Supposition
     first: SiteChange
     second: SiteChange
-    shift: Array
+    shift: Solved
     growth: Array
 
     @cached_property
     def total_shift(self) -> Array:
         """Change of the mean of each variable, (variables,), points."""
-        return self.shift + self.influence.solved(self._second_force, self.first)
+        return self.influence.solved(self._force + self._second_force, EXACT, self.first).x
+
+    @cached_property
+    def _force(self) -> Array:
+        return self.influence.games.gathered(self.first.games, self.first.force)
 
     @cached_property
     def _second_force(self) -> Array:
         return self.influence.games.gathered(self.second.games, self.second.force)
 
     def of(self, target: Target) -> SkillChange:
-        """What it changes in a sum of skills."""
-        skills = target.sum
-        covariance = self.covariance(target)
-        change = skills.weights @ self.shift + covariance @ self._second_force
+        """What it changes in a sum of skills.
+
+        Errors of rough solutions x of A x = b and y of A y = c enter only by their product: b'A^-1 c is near
+        b'y + x'(c - A y).
+        """
+        lost = self._lost(target)
+        more = self._more_covariance(lost)
+        covariance = target.covariance + more.x
+        change = (
+            target.covariance @ self._force + more.x @ self._force + self.shift.x @ more.residual
+        )
+        change += covariance @ self._second_force
         by_games = self.influence.games.between(covariance, self.second.games)
-        variance = skills.weights @ covariance + skills.noise - self.second.precision @ by_games**2
+        variance = target.sd**2 + dot(covariance, lost) + dot(more.x, more.residual)
+        variance -= dot(self.second.precision, by_games**2)
         return SkillChange(float(change), float(np.sqrt(variance)))
 
-    def covariance(self, target: Target) -> Array:
-        """Covariances (variables,) of a sum of skills with all variables, after the first change."""
+    def _lost(self, target: Target) -> Array:
+        """What the first change takes off A, times the covariances of a sum of skills, (variables,)."""
         games = self.influence.games
         along = games.between(target.covariance, self.first.games)
-        lost = games.gathered(self.first.games, -self.first.precision * along)
-        return target.covariance + self.influence.solved(lost, self.first)
+        return games.gathered(self.first.games, -self.first.precision * along)
+
+    def _more_covariance(self, lost: Array) -> Solved:
+        """By how much covariances with all variables grow by the first change.
+
+        That of games between the same two skills is a multiple of `shift`, as both are solutions for their difference.
+        """
+        variable = self.influence.games.white[self.first.games[0]]
+        force = self._force[variable]
+        pairs = self.influence.games.pair[self.first.games]
+        if force != 0.0 and (pairs == pairs[0]).all():
+            return self.shift.times(lost[variable] / force)
+        return self.influence.solved(lost, ROUGH, self.first)
 
     def one_game(self, target: Target) -> OneGame:
         """The only game of a supposition that it was not played: what was expected, and what each outcome changes."""
         games = self.influence.games
         (game,) = self.supposition.games
-        per_force = self.shift / self.first.force
-        cavity = np.array([[games.difference[game], 0.0]])
-        cavity[0, 0] += games.between(self.shift, self.first.games)[0]
-        cavity[0, 1] = games.between(per_force, self.first.games)[0]
-        covariance = games.between(self.covariance(target), self.first.games)[0]
-        change_without = float(target.sum.weights @ self.shift)
+        (force,) = self.first.force
+        variance_without = dot(self.shift.x, self._force + self.shift.residual) / force**2
+        cavity = np.array([[games.difference[game] + force * variance_without, variance_without]])
+        along = games.between(target.covariance, self.first.games)[0]
+        covariance = along * (1.0 - self.first.precision[0] * variance_without)
+        change_without = float(covariance * force)
         unknown = games.code[game] // UNKNOWN_CODE * UNKNOWN_CODE
         rule = games.rule_of(self.supposition.games)
         probabilities = []

@@ -135,7 +135,7 @@ def doubt_view(
             raise ConfigError(f"these are all games of {run.name}", hint="leave some in")
         without: Without
         if refit is None:
-            without = WithoutToFirstOrder(run, Influence(run), games, chosen.rows)
+            without = WithoutToFirstOrder(run, Influence(run, games), games, chosen.rows)
         else:
             without = WithoutByRefit(run, refit(games_without(games, chosen.rows)))
         left_out = float(games.weight[chosen.rows].sum())

@@ -164,7 +164,7 @@ class _Search:
         self._games = games
         self._field = field
         self._refit = refit
-        self._influence = Influence(run)
+        self._influence = Influence(run, games)
         self._leader = field.players[0]
         self._rivals = [
             self._rival(index) for index in range(1, min(len(field.players), RIVALS + 1))
@@ -189,9 +189,7 @@ class _Search:
     def _lead_without(self, rival: _Rival, rows: Sequence[int]) -> float:
         """What is left of the lead over a rival without games, to first order, shown points."""
         supposed = self._influence.suppose(Supposition(np.array(sorted(rows))))
-        return rival.lead + self._run.scale.slope * float(
-            rival.target.sum.weights @ supposed.total_shift
-        )
+        return rival.lead + self._run.scale.slope * supposed.of(rival.target).change
 
     def _predicted(self, rival: _Rival) -> Removal | None:
         """The fewest of the games with the most influence without which the lead is lost; None beyond `MOST`."""

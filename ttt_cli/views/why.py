@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.game_fields import date_texts
+from ttt_cli.games.table import Games
 from ttt_cli.inference.influence import Influence, OneGame, SkillChange, Supposition, Target
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS
@@ -27,7 +29,6 @@ GAME: Final = "game"
 CHAIN: Final = "chain"
 KINDS: Final = (GAME, "opponent", "event", "year", "source", CHAIN)
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
-_DATES: Final = "SELECT date FROM games"
 _NOBODY: Final = -1
 _EPOCH: Final = 1970
 _YEARS: Final = 10_000  # years are numbers below it
@@ -119,11 +120,12 @@ def why_rows(
         question = find_question(run, name, at, versus)
         if by == CHAIN:
             return chain_rows(run, question, number)
-        influence = Influence(run)
+        games = run.stored_games()
+        influence = Influence(run, games)
         target = influence.target(run.joint.sum_of(question.skills, question.weights))
-        groups = _GroupsOfGames(run, influence, question, by)
+        groups = _GroupsOfGames(run, games, influence, question, by)
         changes = influence.changes_without(target)
-        estimates = np.bincount(groups.of_game, changes[groups.games], len(groups.names))
+        estimates = np.bincount(groups.of_game, changes[groups.games])
         order = np.argsort(-np.abs(estimates), kind="stable")
         chosen = [index for index in order[:number].tolist() if estimates[index] != 0.0]
         before = run.scale.slope * target.sum.mean
@@ -144,20 +146,21 @@ class _GroupsOfGames:
     """Games of a run in groups.
 
     - `games`: the games that belong to a group; `of_game`: the index of it, of each of them
-    - `names`: of the groups
+    - `names`: of the groups, none of single games
     """
 
-    def __init__(self, run: Run, influence: Influence, question: Question, by: str) -> None:
+    def __init__(
+        self, run: Run, games: Games, influence: Influence, question: Question, by: str
+    ) -> None:
         self._run = run
         self._influence = influence
         self._is_single = by == GAME
-        self._table = run.stored_games()
+        self._table = games
         total = len(self._table)
         self.games: Places = np.arange(total)
         self.names: Sequence[str] = ()
         if by == GAME:
             self.of_game: NDArray[np.integer] = self.games
-            self.names = [date for (date,) in run.rows(_DATES)]
         elif by == "event":
             events = self._table.event
             has_event = np.array([text != "" for text in events.values], np.bool_)[events.codes]
@@ -206,7 +209,9 @@ class _GroupsOfGames:
         first = int(games[0])
         table = self._table
         return Reason(
-            name=self.names[index],
+            name=date_texts(table, slice(first, first + 1))[0]
+            if self._is_single
+            else self.names[index],
             players=(table.players[table.white[first]], table.players[table.black[first]]),
             result=RESULTS[table.outcome[first]],
             event=table.event.values[table.event.codes[first]],
