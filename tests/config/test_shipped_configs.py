@@ -19,11 +19,18 @@ VARIANTS = {
 DELIBERATE: dict[tuple[str, str], object] = {  # (config, key path) -> a value that is not the default
     ("ttt-white", "model.white_advantage"): "estimate",
     **{
-        (f"{name}-career", f"model.{key}"): value
-        for name in ("ttt", "ttt-d")
+        ("ttt-career", f"model.{key}"): value
         for key, value in {
             "beta": 550, "tau": 40, "white_advantage": "estimate", "growth": 310, "growth_years": 2.7, "decline": 11,
             "early": 2.8, "draw_margin_drift": 0.04, "draw_margin_strength": 0.15,
+        }.items()
+    },
+    **{
+        ("ttt-d-career", f"model.{key}"): value
+        for key, value in {
+            "beta": 700, "tau": 25, "white_advantage": "estimate", "growth": 275, "growth_years": 2.8, "decline": 11,
+            "early": 5.5, "early_years": 12, "draw_margin_drift": 0.04, "draw_margin_strength": 0.15,
+            "covariates": {"activity_3y": 75}, "draw_margin_sd": 220, "draw_margin_tau": 58,
         }.items()
     },
 }  # fmt: skip
