@@ -79,16 +79,19 @@ def pytest_collection_finish() -> None:
 
 
 def keep_inner() -> None:
-    """Keep compiled code of inner functions too: what only kernels call is compiled by itself where a test calls it."""
+    """Compile functions that only kernels call for calls from tests too, and keep their compiled code."""
     from numba.core.dispatcher import Dispatcher
 
     from ttt_cli.kernels.compile import FOLDER, KernelCache
+    from ttt_cli.kernels.compiler import KernelCompiler
 
     for name, module in [*sys.modules.items()]:
-        if FOLDER and name.startswith("ttt_cli.kernels."):
+        if name.startswith("ttt_cli.kernels."):
             for value in vars(module).values():
                 if isinstance(value, Dispatcher) and value._can_compile:
-                    value._cache = KernelCache(value.py_func)
+                    value._compiler.pipeline_class = KernelCompiler
+                    if FOLDER:
+                        value._cache = KernelCache(value.py_func)
 
 
 def pytest_sessionfinish() -> None:

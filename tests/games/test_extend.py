@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from tests.support.cases import each
 from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.extend import extend_games
+from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GAME_COLUMNS, Games, games_of
 from ttt_cli.reading.reports import TEXT_COLUMNS
 
@@ -128,3 +131,16 @@ def test_games_of_no_file_can_be_added_to() -> None:
     old, new = read(OLD), read(NEW)
     bare = Games(**{name: getattr(old, name) for name in GAME_COLUMNS}, players=old.players)
     assert len(extend_games(bare, new).games) == len(old) + len(new)
+
+
+def test_a_line_limited_to_years_holds_for_teams_by_their_first_game(tmp_path: Path) -> None:
+    """The team has White first, and Black many years later."""
+    (tmp_path / "aliases.csv").write_text("Smythe,Smith,years=1890-1910\n")
+    (tmp_path / "old.csv").write_text(
+        "date,white,black,result\n1900,A / Smith,B / C,1-0\n1930,B / C,A / Smith,1-0\n"
+    )
+    (tmp_path / "new.csv").write_text("date,white,black,result\n1931,B / C,A / D,1-0\n")
+    data = DataConfig(team_separator=" / ")
+    old, new = (read_games([tmp_path / name], data) for name in ("old.csv", "new.csv"))
+    named = data.model_copy(update={"aliases": str(tmp_path / "aliases.csv")})
+    assert "Smythe" in extend_games(old, new, named).games.players

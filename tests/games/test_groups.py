@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from tests.support.sides import games_of_sides
 from tests.support.strategies import examples
 from ttt_cli.games.groups import (
     Career,
@@ -147,3 +148,10 @@ def test_long_careers_are_told_first_the_longest() -> None:
     longest = [Career("Wilson, J", 2, 1862, 2003), Career("Stone, J", 2, 1859, 1946)]
     assert list(long_careers(games)) == longest
     assert list(long_careers(games, years=50)) == [*longest, Career("Lasker, E", 2, 1889, 1940)]
+
+
+def test_a_game_of_teams_is_one_game_of_a_group() -> None:
+    games = games_of_sides(
+        [(1900, "A / B", "C / D", 2), (1901, "A / B", "C", 1), (1901, "X", "Y", 2)]
+    )
+    assert [(group.players, group.games) for group in find_groups(games).groups] == [(4, 2), (2, 1)]

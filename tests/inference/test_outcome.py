@@ -135,7 +135,13 @@ def test_every_system_takes_a_handicap_in_as_so_many_of_the_points_it_shows(name
     assert given.leave_one_out == pytest.approx(white.leave_one_out, abs=1e-7, nan_ok=True)
 
 
-SHRUNK = ("naive", "chessmetrics", "spinrad", "elo-historical")  # by added draws or few steps
+# By added draws or few steps
+SHRUNK = (
+    "naive",
+    "chessmetrics",
+    "spinrad",
+    "elo-historical",
+)
 
 
 @pytest.mark.parametrize("name", [name for name in registry.MODULES if name not in SHRUNK])

@@ -217,9 +217,9 @@ def _years_of_mentions(date: Ids, old: Games, new: Games) -> NDArray[np.int16]:
     years = years_of(date)
     of_teams = []
     for games in (old, new):
-        first = np.zeros(len(games.teams), np.int64)
-        for team in (games.white_team[::-1], games.black_team[::-1]):
-            first[team] = np.arange(len(games))[::-1]
+        first = np.full(len(games.teams), len(games))
+        for team in (games.white_team, games.black_team):
+            np.minimum.at(first, team, np.arange(len(games)))
         of_teams.append(years_of(games.date)[first[games.teams.team_of_member]])
     return np.concatenate([years, *of_teams])
 

@@ -88,7 +88,9 @@ def find_groups(games: Games) -> Groups:
     by_games = np.lexsort((-careers.games, label))
     n_players = np.bincount(label)
     start = np.cumsum(n_players) - n_players
-    n_games = np.add.reduceat(careers.games[by_games], start) // 2
+    n_games = np.zeros(len(n_players), np.int64)
+    for rows in games.storage.parts(len(games)):
+        n_games += np.bincount(label[games.white[rows]], minlength=len(n_players))
     first = np.minimum.reduceat(careers.first[by_games], start)
     last = np.maximum.reduceat(careers.last[by_games], start)
     groups = []
