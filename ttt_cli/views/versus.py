@@ -8,7 +8,7 @@ from ttt_cli.config.covariates import points_by_term
 from ttt_cli.periods import as_text
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.conditions import find_conditions
+from ttt_cli.views.conditions import Conditions, find_conditions
 from ttt_cli.views.players import games_of, record_rows, tally
 from ttt_cli.views.probability import (
     Match,
@@ -47,7 +47,8 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
       JOIN names AS first ON first.id = of_first.player_id JOIN names AS second ON second.id = of_second.player_id
       WHERE first.player = $1 AND second.player = $2 AND of_first.is_black <> of_second.is_black)
 """
-EXACT: Final = 1e-4  # the variance of a difference to the square of it
+# Relative error of the solution by conjugate gradients; that of the variance of a difference is its square
+EXACT: Final = 1e-4
 CAUTION: Final = "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
 
 
@@ -85,39 +86,31 @@ def versus_view(
         skill_a = _skill(run, first, periods.first)
         skill_b = _skill(run, second, periods.second)
         played = run.select(_PLAYED_IN_TEAMS if run.has_sums else _PLAYED, [first, second])[1][0]
-        difference = _difference(
+        compared = _compare_skills(
             run, skill_a, skill_b, [(first, periods.first), (second, periods.second)]
         )
         params = params_in(run, max(skill_a["period"], skill_b["period"]))
-        added = find_conditions(run, conditions)
+        game = _under_conditions(compared, params, find_conditions(run, conditions))
     model = run.meta.model
-    strength_a = difference.a
-    strength_b = difference.b
     facts = dict[str, Any]()
     for side, skill in (("a", skill_a), ("b", skill_b)):
         facts |= {
             f"{key}_{side}": skill[key] for key in ("player", "period", "mean", "sd", "games")
         }
     facts["lead"] = skill_a["mean"] - skill_b["mean"]
-    is_stronger = stronger(strength_a, strength_b)
-    on_neutral_ground = {**params, "white_advantage": 0.0}
-    strength_a = {**strength_a, "mean": strength_a["mean"] + 0.5 * added.of_a}
-    strength_b = {**strength_b, "mean": strength_b["mean"] - 0.5 * added.of_a}
-    if added.advantage:
-        params = {**params, "white_advantage": params["white_advantage"] + added.advantage}
-    either = colour_blind(model, params, strength_a, strength_b)
-    probabilities = (is_stronger, *either, either.expected)
+    either = colour_blind(model, game.params, game.a, game.b)
+    probabilities = (stronger(compared.a, compared.b), *either, either.expected)
     facts |= dict(zip(_PROBABILITIES, probabilities, strict=True))
-    facts |= _by_colour(run, params, on_neutral_ground, strength_a, strength_b)
-    facts |= {"sd_lead": difference.sd, "skills": difference.method}
+    facts |= _by_colour(run, game)
+    facts |= {"sd_lead": compared.sd, "skills": compared.method}
     if conditions:
         facts["with"] = ", ".join(conditions)
     if games is not None:
-        facts |= _match_facts(match(model, params, strength_a, strength_b, games))
+        facts |= _match_facts(match(model, game.params, game.a, game.b, games))
     record = [count or 0 for count in played]
     facts |= dict(zip(("played", "wins", "draws", "losses"), record, strict=True))
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
-    method = [TAKEN[difference.method]] if difference.method else []
+    method = [TAKEN[compared.method]] if compared.method else []
     title = (f"{first} against {second}", *method, run_line(run))
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
     notes = [lookup.note for lookup in lookups if lookup.note]
@@ -138,11 +131,12 @@ def _skill(run: Run, player: str, number: int) -> dict[str, Any]:
     return row
 
 
-class _Difference(NamedTuple):
-    """Strengths of both and the sd of their difference; None without sds.
+class _ComparedSkills(NamedTuple):
+    """Two skills that are compared, and the sd of their difference; None without sds.
 
-    - `a`, `b`: in points, with sds of which independent skills have that sd of the difference
-    - `sd`: on the shown scale
+    - `a`, `b`: in points. With a joint posterior both sds are set, equal ones, so that hypot(sd of a, sd of b) is the
+      joint sd of the difference: predictions take skills as independent
+    - `sd`: of the difference, on the shown scale
     - `method`: how it was computed, a key of TAKEN
     """
 
@@ -152,45 +146,69 @@ class _Difference(NamedTuple):
     method: str | None
 
 
-def _difference(
+def _compare_skills(
     run: Run, skill_a: Strength, skill_b: Strength, skills: list[tuple[str, int]]
-) -> _Difference:
-    """The difference of two skills, from the joint posterior if the run has one.
+) -> _ComparedSkills:
+    """Compare two skills, by the joint posterior if the run has one.
 
-    `skills`: player and period number of each.
+    `skill_a`, `skill_b`: on the shown scale. `skills`: player and period number of each.
     """
     a = run.scale.points(skill_a)
     b = run.scale.points(skill_b)
     if skill_a["sd"] is None or skill_b["sd"] is None:
-        return _Difference(a, b, None, None)
+        return _ComparedSkills(a, b, None, None)
     if not run.has_joint:
-        return _Difference(a, b, math.hypot(skill_a["sd"], skill_b["sd"]), "independent")
+        return _ComparedSkills(a, b, math.hypot(skill_a["sd"], skill_b["sd"]), "independent")
     import numpy as np
 
     (shown_sd,) = run.joint.shown_sds([skills], [np.array([1.0, -1.0])], EXACT)
     equal_sd = math.sqrt(0.5) * shown_sd / run.scale.slope
-    return _Difference({**a, "sd": equal_sd}, {**b, "sd": equal_sd}, shown_sd, "joint")
+    return _ComparedSkills({**a, "sd": equal_sd}, {**b, "sd": equal_sd}, shown_sd, "joint")
 
 
-def _by_colour(
-    run: Run,
-    params: Mapping[str, Any],
-    on_neutral_ground: Mapping[str, Any],
-    a: Strength,
-    b: Strength,
-) -> dict[str, float]:
+class _PredictedGame(NamedTuple):
+    """A game between A and B that is to be predicted.
+
+    - `params`: of the model, where one side has White's advantage
+    - `neutral_params`: where none has it
+    - `a`, `b`: strengths in points, with half of what is added to A's lead each
+    """
+
+    params: Mapping[str, Any]
+    neutral_params: Mapping[str, Any]
+    a: Strength
+    b: Strength
+
+
+def _under_conditions(
+    compared: _ComparedSkills, params: Mapping[str, Any], added: Conditions
+) -> _PredictedGame:
+    """The game of two compared skills with what covariates add to them and to White's advantage."""
+    with_advantage = params
+    if added.advantage:
+        advantage = params["white_advantage"] + added.advantage
+        with_advantage = {**params, "white_advantage": advantage}
+    return _PredictedGame(
+        params=with_advantage,
+        neutral_params={**params, "white_advantage": 0.0},
+        a={**compared.a, "mean": compared.a["mean"] + 0.5 * added.of_a},
+        b={**compared.b, "mean": compared.b["mean"] - 0.5 * added.of_a},
+    )
+
+
+def _by_colour(run: Run, game: _PredictedGame) -> dict[str, float]:
     """A's probabilities with each colour, and on neutral ground if games were played there.
 
     Nothing where the colour does not matter.
     """
     model = run.meta.model
-    as_white, b_as_white = outcomes(model, params, [a, b], [b, a])
+    as_white, b_as_white = outcomes(model, game.params, [game.a, game.b], [game.b, game.a])
     as_black = b_as_white.turned()
     if abs(as_white.expected - as_black.expected) <= 1e-9:
         return {}
     by_colour = {"white": as_white, "black": as_black}
     if run.has_rows("neutral_games"):
-        (by_colour["neutral"],) = outcomes(model, on_neutral_ground, [a], [b])
+        (by_colour["neutral"],) = outcomes(model, game.neutral_params, [game.a], [game.b])
     facts = {}
     for colour, outcome in by_colour.items():
         facts[f"win_{colour}"] = outcome.win
