@@ -183,7 +183,18 @@ def test_systems_for_two_players_refuse_teams(here: Path, ran: Ran) -> None:
 
 
 def test_what_runs_with_teams_do_not_have_yet_is_said(here: Path, ran: Ran) -> None:
-    assert "influence of games is not computed for teams" in ran("why M", code=2).err
+    assert (
+        "chains of opponents are not computed for teams"
+        in ran("why M --by chain --versus A", code=2).err
+    )
+
+
+def test_why_knows_teams(here: Path, ran: Ran) -> None:
+    """C's opponents are on the other side, never partners; sides are named in full."""
+    by_opponent = rows(ran("why C --at 1902 --by opponent").out)
+    assert {row["opponent"] for row in by_opponent} == {"M", "A", "B"}
+    by_game = rows(ran("why C --at 1902").out)
+    assert {row["white"] for row in by_game} == {"M / A", "A / B", "C", "M"}
 
 
 def test_players_linked_by_teams_are_of_one_group(folder: Path, ran: Ran) -> None:

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 from tests.support.builders import random_rows
+from tests.support.handmade import CONFIG
 from tests.support.joint_runs import JOINT, PLAY, run_of
+from tests.support.sides import games_of_sides
 from ttt_cli import api
+from ttt_cli.fitted import by_player
 from ttt_cli.inference.influence import Influence, Supposition
 from ttt_cli.runs.joint import SkillSum
+from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt
+from ttt_cli.timeline import build_timeline
 
 GIVEN = {"draw_margin": 150.0, "white_advantage": 35.0}
 ROWS = random_rows(3, 120, players=8, years=4)
@@ -168,3 +173,42 @@ def test_groups_have_all_their_games(by):
         assert frame["games"].sum() == len(games)
     else:
         assert frame.empty  # no events are known
+
+
+TEAM_ROWS = [
+    (1850 + number // 30, f"{a} / {b}", f"{c} / {d}" if number % 3 else c, outcome)
+    for number, (outcome, (a, b, c, d)) in enumerate(
+        (int(rng.integers(3)), rng.permutation(list("abcdefgh"))[:4].tolist())
+        for rng in [np.random.default_rng(7)]
+        for _ in range(90)
+    )
+]
+
+
+@pytest.mark.parametrize("team", ["sum", "mean"])
+@pytest.mark.parametrize("seed", range(2))
+def test_means_without_games_of_teams_are_those_of_a_refit(team, seed):
+    games = games_of_sides(TEAM_ROWS)
+    timeline = build_timeline(games, "year", "known")
+    before = refitted(timeline, **GIVEN, team=team)
+    run = memory_run(games, timeline, before, CONFIG)
+    influence = Influence(run)
+    left_out = np.sort(
+        np.random.default_rng(seed).choice(timeline.n_games, 1 + 2 * seed, replace=False)
+    )
+    supposed = influence.suppose(Supposition(left_out))
+    mask = np.ones(timeline.n_games, np.bool_)
+    mask[left_out] = False
+    exact = refitted(timeline.with_games_where(mask), **GIVEN, team=team)
+    rows = np.argsort(by_player(timeline))
+    variable = run.joint.precision.group[rows]
+    assert_near(supposed.total_shift[variable], exact.mean - before.mean)
+    weights = np.zeros(len(influence.games.deviation))
+    node = timeline.game_white[left_out[0]]
+    weights[variable[node]] = 1.0
+    target = influence.target(SkillSum(weights, 0.0, 0.0))
+    assert target.sd == pytest.approx(before.sd[node], rel=1e-3)
+    assert supposed.of(target).sd == pytest.approx(exact.sd[node], abs=1.0)
+    alone = influence.changes_without(target)[left_out]
+    if len(left_out) == 1:
+        assert alone[0] == pytest.approx(exact.mean[node] - before.mean[node], rel=0.3, abs=2.0)

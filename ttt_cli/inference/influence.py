@@ -7,19 +7,22 @@ second, shorter way. Parameters, draw margins and careers stay as they are in th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import by_player
+from ttt_cli.fitted import NodeSkills, by_player
+from ttt_cli.games.lineup import Members
 from ttt_cli.games.table import DRAW, LOSS, WIN, Games
 from ttt_cli.gaussian.precision import Solver, dot
+from ttt_cli.inference.game_terms import GameTerms, TermsOfGames
 from ttt_cli.inference.links import UNKNOWN_CODE
 from ttt_cli.inference.model import NO_DOUBT
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT
+from ttt_cli.inference.sides import member_weights
 from ttt_cli.kernels import joint as kernels
 from ttt_cli.kernels.ep.structures import Pairings, Rule
 from ttt_cli.runs.joint import RunPrecision, SkillSum
@@ -64,14 +67,15 @@ class GamesInPosterior:
     | name | unit | |
     |---|---|---|
     | timeline | | the games laid out in time |
-    | white, black | | variables of the joint Gaussian: the skills of both players |
-    | difference | points | mean of White's skill minus Black's |
-    | variance | points^2 | its variance if both were independent |
+    | white, black | | variables of the joint Gaussian: the skills of both players, of teams of the first members |
+    | sums | | what the difference of a game is a sum of, None where all games are of two players |
+    | difference | points | mean of White's skill minus Black's, of teams that of two players with the same chances |
+    | variance | points^2 | its variance if all were independent |
     | code | | outcomes as in `Pairings` |
     | rule | points | how they were played |
     | deviation | points | sd of the skill of each variable, (variables,) |
-    | pair | | number of the pair of nodes that play |
-    | stored | | pairs that the run has |
+    | pair | | number of the pair of nodes that play, another one for each game of teams |
+    | stored | | pairs and games of teams that the run has |
     """
 
     timeline: Timeline
@@ -84,6 +88,7 @@ class GamesInPosterior:
     deviation: Array
     pair: Places
     stored: StoredPairs
+    sums: TermsOfGames | None = None
 
     def __len__(self) -> int:
         return len(self.code)
@@ -111,15 +116,34 @@ class GamesInPosterior:
         return self.stored.precision[np.searchsorted(self.stored.pair, pairs)]
 
     def between(self, x: Array, games: Places | slice) -> Array:
-        """White's entry of x (variables,) minus Black's, of some games."""
+        """White's entry of x (variables,) minus Black's, or the sum of those of teams, of some games."""
+        if self.sums is not None:
+            return self.sums.totals(x)[games]
         return np.asarray(x[self.white[games]] - x[self.black[games]])
 
     def gathered(self, games: Places, forces: Array) -> Array:
         """Forces on differences as forces on all variables, (variables,)."""
         size = len(self.deviation)
+        if self.sums is not None:
+            of_game: Array = np.bincount(games, forces, len(self)).astype(np.float64)
+            return self.sums.gathered(of_game, size)
         total: Array = np.bincount(self.white[games], forces, size).astype(np.float64)
         total -= np.bincount(self.black[games], forces, size)
         return total
+
+    def spread(self, variance: Array) -> Array:
+        """What the variance of a difference has of those of its variables, of all games."""
+        if self.sums is not None:
+            return self.sums.squared.totals(variance)
+        return np.asarray(variance[self.white] + variance[self.black])
+
+    def terms_of(self, games: Places) -> GameTerms:
+        """The variables in the differences of some games."""
+        if self.sums is not None:
+            return self.sums.of_games(games, len(self))
+        position = np.tile(np.arange(len(games)), 2)
+        variable = np.concatenate([self.white[games], self.black[games]])
+        return GameTerms(position, variable, np.ones(len(variable)))
 
 
 def played_games(run: Run, games: Games) -> GamesInPosterior:
@@ -154,7 +178,7 @@ def played_games(run: Run, games: Games) -> GamesInPosterior:
         doubt=NO_DOUBT if timeline.doubt is None else timeline.doubt,
     )
     unknown = np.where(timeline.sides == UNKNOWN, UNKNOWN_CODE, 0)
-    return GamesInPosterior(
+    of_two = GamesInPosterior(
         timeline=timeline,
         white=variable[white],
         black=variable[black],
@@ -168,6 +192,53 @@ def played_games(run: Run, games: Games) -> GamesInPosterior:
         ),
         stored=_stored_pairs(run, len(nodes)),
     )
+    if timeline.members is None:
+        return of_two
+    return _with_teams(run, of_two, timeline.members, variable, NodeSkills(mean, sd))
+
+
+def _with_teams(
+    run: Run, games: GamesInPosterior, members: Members, variable: Places, skills: NodeSkills
+) -> GamesInPosterior:
+    """The games with those of teams as games of two players with the same chances (`sides.sides_as_players`).
+
+    Their differences are divided by sqrt(n / 2). `variable` of each node. The rows of sum_links are these games.
+    """
+    n_games = len(games)
+    params = run.meta.params
+    weights = member_weights(members, n_games, params["team"])
+    has_members = members.mask_of_games(n_games)
+    players = weights.players.reshape(n_games, 2).sum(axis=1)
+    scale = np.where(has_members, np.sqrt(0.5 * players), 1.0)
+    of_two = np.flatnonzero(~has_members)
+    game = np.concatenate([members.game, of_two, of_two])
+    node = np.concatenate(
+        [members.node, games.timeline.game_white[of_two], games.timeline.game_black[of_two]]
+    )
+    sign = np.where(members.is_black, -1.0, 1.0)
+    coefficient = np.concatenate(
+        [sign * weights.coefficient, np.ones(len(of_two)), -np.ones(len(of_two))]
+    )
+    of_nodes = TermsOfGames(game, node.astype(np.int64), coefficient / scale[game], n_games)
+    total_given = games.rule.advantage + games.rule.handicap
+    pair = games.pair.copy()
+    with_members = np.flatnonzero(has_members)
+    first_number = games.stored.pair.max(initial=-1) + 1 + games.pair.max(initial=0)
+    pair[with_members] = first_number + np.arange(len(with_members))
+    precision = run.arrays("FROM sum_links")["q11"].astype(np.float64)
+    stored = StoredPairs(
+        np.append(games.stored.pair, pair[with_members]),
+        np.append(games.stored.precision, precision * scale[with_members] ** 2),
+    )
+    return replace(
+        games,
+        sums=of_nodes._replace(variable=variable[of_nodes.variable]),
+        difference=of_nodes.totals(skills.mean),
+        variance=of_nodes.squared.totals(skills.sd**2),
+        rule=games.rule._replace(handicap=total_given / scale - games.rule.advantage),
+        pair=pair,
+        stored=stored,
+    )
 
 
 def refuse_without_influence(run: Run) -> None:
@@ -179,14 +250,22 @@ def refuse_without_influence(run: Run) -> None:
         )
 
 
+def refuse_teams(run: Run, subject: str) -> None:
+    """Raise ConfigError for runs with teams, of which a view looks at the first members alone."""
+    if run.has_sums:
+        raise ConfigError(
+            f"{subject} are not computed for teams and orders of finish yet", where=run.name
+        )
+
+
 def _without_influence(run: Run) -> str | None:
     """What the influence of a run's games is not computed for; None where it is."""
     if run.meta.model != "ttt":
         return f"the model {run.meta.model}"
     if run.categories:
         return "offsets of categories"
-    if run.has_sums:
-        return "teams and orders of finish"
+    if run.select("SELECT 1 FROM game_sides WHERE race > 0 LIMIT 1")[1]:
+        return "orders of finish"
     return (
         "margins of victory"
         if any(name.startswith("margin_steps") for name in run.meta.params)
@@ -349,7 +428,7 @@ class Influence:
     def _second_change(self, supposition: Supposition, shift: Array, growth: Array) -> SiteChange:
         """The change of the sites of all games that are played, at the beliefs after the first one."""
         move = self.games.between(shift, slice(None))
-        wider = growth[self.games.white] + growth[self.games.black]
+        wider = self.games.spread(growth)
         affected = (np.abs(move) > UNMOVED * np.abs(move).max(initial=0.0)) | (
             wider > WIDENED * self.games.variance
         )
@@ -446,13 +525,15 @@ class Influence:
         size = len(games.deviation)
         _, pair = np.unique(games.pair[change.games], return_inverse=True)
         of_pair = np.bincount(pair, change.precision)[pair]
-        lost = np.zeros(size)
-        messages = np.zeros(size)
-        for player, opponent in ((games.white, games.black), (games.black, games.white)):
-            variance = games.deviation[opponent[change.games]] ** 2
-            shrunk = change.precision / (1.0 + np.abs(of_pair) * variance)
-            lost += np.bincount(player[change.games], change.precision, size)
-            messages += np.bincount(player[change.games], shrunk, size)
+        terms = games.terms_of(change.games)
+        of_others = (
+            games.variance[change.games][terms.game]
+            - terms.square * games.deviation[terms.variable] ** 2
+        )
+        precision = terms.square * change.precision[terms.game]
+        shrunk = precision / (1.0 + np.abs(of_pair)[terms.game] * of_others)
+        lost = np.bincount(terms.variable, precision, size)
+        messages = np.bincount(terms.variable, shrunk, size)
         growth = np.zeros(size)
         done = 0
         for variable in np.flatnonzero(lost).tolist():

@@ -10,7 +10,7 @@ import numpy as np
 
 from ttt_cli.games.corrections import apply_corrections, read_corrections
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import Influence
+from ttt_cli.inference.influence import Influence, refuse_teams
 from ttt_cli.periods import label
 from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run
@@ -135,6 +135,7 @@ def doubt_view(
             raise ConfigError(f"these are all games of {run.name}", hint="leave some in")
         without: Without
         if refit is None:
+            refuse_teams(run, "changes without records")
             without = WithoutToFirstOrder(run, Influence(run, games), games, chosen.rows)
         else:
             without = WithoutByRefit(run, refit(games_without(games, chosen.rows)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ttt_cli.games.game_fields import date_texts
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import Influence, Supposition, Target
+from ttt_cli.inference.influence import Influence, Supposition, Target, refuse_teams
 from ttt_cli.periods import label, period_of
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS
@@ -164,6 +164,7 @@ class _Search:
         self._games = games
         self._field = field
         self._refit = refit
+        refuse_teams(run, "fewest removals")
         self._influence = Influence(run, games)
         self._leader = field.players[0]
         self._rivals = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.inference.influence import refuse_without_influence
+from ttt_cli.inference.influence import refuse_teams, refuse_without_influence
 from ttt_cli.inference.opponent_chains import (
     FIELD,
     NEAR,
@@ -106,6 +106,7 @@ def chain_rows(run: Run, question: Question, number: int | None) -> Rows:
     than `NEAR` of the uncertainty. Raises ConfigError for runs without influence, RunError without a joint posterior.
     """
     refuse_without_influence(run)
+    refuse_teams(run, "chains of opponents")
     columns = run.arrays(_NODES)
     player = np.append(0, np.cumsum(columns["last"])[:-1])[: len(columns["last"])]
     nodes = _Nodes(player, columns["period_number"].astype(np.int64), columns["mean"])

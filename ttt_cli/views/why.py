@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.game_fields import date_texts
+from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games
 from ttt_cli.inference.influence import Influence, OneGame, SkillChange, Supposition, Target
 from ttt_cli.runs.run import Run
@@ -29,7 +30,6 @@ GAME: Final = "game"
 CHAIN: Final = "chain"
 KINDS: Final = (GAME, "opponent", "event", "year", "source", CHAIN)
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
-_NOBODY: Final = -1
 _EPOCH: Final = 1970
 _YEARS: Final = 10_000  # years are numbers below it
 
@@ -142,6 +142,30 @@ def why_rows(
     return build_rows(run, columns, reasons, (title, run_line(run)))
 
 
+class _GamesOfOpponents(NamedTuple):
+    """Games of a player, once for each opponent, (games,) each."""
+
+    game: Places
+    opponent: NDArray[np.integer]
+
+
+def _opponents(table: Games, player: int) -> _GamesOfOpponents:
+    """The games of a player with all who were on the other side."""
+    further = further_members(table)
+    rows = np.arange(len(table))
+    game = np.concatenate([rows, rows, further.game])
+    is_black = np.concatenate([np.repeat([False, True], len(table)), further.is_black])
+    person = np.concatenate([table.white, table.black, further.player])
+    own = np.flatnonzero(person == player)
+    plays = np.zeros(len(table), np.bool_)
+    plays_black = np.zeros(len(table), np.bool_)
+    plays[game[own]] = True
+    plays_black[game[own]] = is_black[own]
+    entry = np.flatnonzero(plays[game] & (is_black != plays_black[game]))
+    entry = entry[np.argsort(game[entry], kind="stable")]
+    return _GamesOfOpponents(game[entry], person[entry])
+
+
 class _GroupsOfGames:
     """Games of a run in groups.
 
@@ -156,6 +180,7 @@ class _GroupsOfGames:
         self._influence = influence
         self._is_single = by == GAME
         self._table = games
+        self._team_names = games.teams.names(games.players)
         total = len(self._table)
         self.games: Places = np.arange(total)
         self.names: Sequence[str] = ()
@@ -187,11 +212,7 @@ class _GroupsOfGames:
             self.names = [f"{year:04d}" for year in years.tolist()]
         else:
             player = self._table.players.index(question.player)
-            white = self._table.white
-            black = self._table.black
-            opponent = np.where(white == player, black, np.where(black == player, white, _NOBODY))
-            self.games = np.flatnonzero(opponent != _NOBODY)
-            self.of_game = opponent[self.games]
+            self.games, self.of_game = _opponents(self._table, player)
             self.names = self._table.players
 
     def _years(self) -> Places:
@@ -201,6 +222,10 @@ class _GroupsOfGames:
             + _EPOCH
         )
         return years
+
+    def _side(self, player: int, team: int) -> str:
+        """The name of a side."""
+        return self._team_names[team] or self._table.players[player]
 
     def reason(self, index: int, target: Target, before: float) -> Reason:
         """What the target would be without a group."""
@@ -212,7 +237,10 @@ class _GroupsOfGames:
             name=date_texts(table, slice(first, first + 1))[0]
             if self._is_single
             else self.names[index],
-            players=(table.players[table.white[first]], table.players[table.black[first]]),
+            players=(
+                self._side(table.white[first], table.white_team[first]),
+                self._side(table.black[first], table.black_team[first]),
+            ),
             result=RESULTS[table.outcome[first]],
             event=table.event.values[table.event.codes[first]],
             games=float(table.weight[games].sum()),
