@@ -94,7 +94,7 @@ def take_history(plan: Plan, density: float, apart: int) -> History:
     for quantity, c in zip(QUANTITIES, weights, strict=True):
         sds = {
             "factorised": np.sqrt(fits["factorised"].sd ** 2 @ c**2),
-            "joint": joint.deviations(c),
+            "joint": np.sqrt(np.diag(joint.covariance(c))),
         }
         errors[quantity] = {kind: ((truth - fit.mean) @ c, sds[kind]) for kind, fit in fits.items()}
     return History(2.0 * timeline.n_games / timeline.n_nodes, timeline.n_nodes, errors)

@@ -2,13 +2,17 @@
 
 The first skill of player i is N(prior_mean + sum_f (c_f + g_f(i)), prior_sd^2), f(i) the group of the player in the
 field f: c_f ~ N(0, prior_sd^2) is common to all whose field is known, g ~ N(0, sd_f^2). Effects are the most probable
-ones; the sds maximise the marginal likelihood (Searle, Casella and McCulloch, Variance Components, 1992, chapter 8).
+ones.
 
 At a fit with first skills of means mu, the log-evidence has the slope s_i = (m_i - mu_i) / prior_sd^2 in mu_i, m_i
-being the posterior mean, and about the curvature -h_i, h_i = 1/prior_sd^2 - v_i/prior_sd^4, v_i the posterior
-variance. This leaves out that newcomers are correlated, so steps are short and effects rather too certain. Each round
-solves the linear mixed model of these slopes, extrapolates from the rounds before, and fits again, until no effect
-moves.
+being the posterior mean, and about the curvature -H, H = I / prior_sd^2 - V / prior_sd^4, V the joint posterior
+covariance of first skills. A fit without a joint posterior has its diagonal alone, with which steps are short and
+effects rather too certain.
+Each round solves the linear mixed model of these slopes and fits again, until no effect moves.
+
+The sds maximise the marginal likelihood times the sds: a prior that is 0 at 0, since a likelihood of few groups is
+often highest at 0, where effects would have no errors (Chung, Rabe-Hesketh, Dorie, Gelman and Liu, Psychometrika 78,
+2013).
 """
 
 from __future__ import annotations
@@ -29,9 +33,9 @@ from ttt_cli.timeline import Timeline
 TOL: Final = 0.5  # points: the largest move of an effect at the end
 MOST_ROUNDS: Final = 25
 _LEAST: Final = 1e-3  # sd of effects, of prior_sd
+_MOST: Final = 1e4  # times that
 _FIRST: Final = 0.25  # the same before the first round
 _DECADE: Final = 10
-_MOST_ROUNDS_USED: Final = 4  # by the acceleration, beside the last one
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def solve_mixed_model(
     """Effects g with prior N(0, sd^2) and likelihood exp(weighted'g - g'information g / 2), and the sds of kinds.
 
     `information` (groups, groups), `weighted` (groups,), `kind` (groups,) an index of `sds`. Where sds are `free` they
-    are those of the highest marginal likelihood, at least `least`, sought from these on.
+    maximise the marginal likelihood times the sds, from these on; they are at least `least`.
     """
     from scipy.optimize import minimize
 
@@ -130,84 +134,69 @@ def solve_mixed_model(
         return MixedModel(covariance @ weighted, covariance, at)
 
     def loss(logs: Array) -> tuple[float, Array]:
-        """Minus the marginal log-likelihood of the sds, and its slopes in their logarithms."""
+        """Minus the logarithm of marginal likelihood and sds, and its slopes in their logarithms."""
         effects, covariance, at = solution(logs)
         scale = at[kind]
         _, log_determinant = np.linalg.slogdet(covariance / np.outer(scale, scale))
         squares = np.bincount(kind, (effects**2 + np.diag(covariance)) / scale**2, len(sds))
         likelihood = 0.5 * (float(log_determinant) + float(weighted @ effects))
-        slopes: Array = (count - squares)[chosen]
-        return -likelihood, slopes
+        slopes: Array = (count - squares)[chosen] - 1.0
+        return -likelihood - float(logs.sum()), slopes
 
     if not len(chosen):
         return solution(np.empty(0))
     begin = np.log(np.maximum(sds[chosen], least))
-    bounds = [(math.log(least), None)] * len(chosen)
+    bounds = [(math.log(least), math.log(_MOST * least))] * len(chosen)
     best = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds)
     return solution(best.x)
 
 
-class Round(NamedTuple):
-    """The effects (groups,) at which a round fitted, and those that its mixed model has."""
-
-    before: Array
-    after: Array
-
-
-def accelerated(rounds: Sequence[Round]) -> Array:
-    """The effects of the next round: those of the last mixed model, extrapolated from earlier rounds.
-
-    Anderson acceleration (Walker and Ni, SIAM J. Numer. Anal. 49, 2011, section 2): the combination of rounds whose
-    moves cancel best, by least squares. Steps of the mixed model alone are short by a constant share.
-    """
-    last = rounds[-1]
-    if len(rounds) == 1:
-        return last.after
-    moves = np.array([of_round.after - of_round.before for of_round in rounds])
-    after = np.array([of_round.after for of_round in rounds])
-    shares, *_ = np.linalg.lstsq(np.diff(moves, axis=0).T, moves[-1])
-    extrapolated: Array = last.after - shares @ np.diff(after, axis=0)
-    return extrapolated
-
-
 def fit_with_groups(
     fit_at: Callable[[Timeline, Fit | None], Fit],
+    covariance_at: Callable[[Timeline, Fit, Array], Array | None],
     timeline: Timeline,
     fields: Sequence[str],
     prior_mean: float,
     prior_sd: float,
     start: Fit | None,
 ) -> Fit:
-    """The fit in which newcomers' mean depends on fields of people; `fit_at` fits a timeline from a warm start.
+    """The fit in which newcomers' mean depends on fields of people.
 
-    Its log-evidence has the effects integrated out (Laplace), given their sds.
+    `fit_at` fits a timeline from a warm start; `covariance_at` a fit of it is that (sums, sums) of sums of skills with
+    weights (nodes, sums), None where it is not known. The log-evidence has the effects integrated out (Laplace), given
+    their sds.
     """
     groups = PlayerGroups.of(timeline, fields)
     first = np.flatnonzero(timeline.previous < 0)
     players = timeline.node_player[first]
     member = groups.membership(players).astype(np.float64)
+    of_nodes = np.zeros((timeline.n_nodes, len(groups.values)))
+    of_nodes[first] = member
     effects = np.zeros(len(groups.values)) if start is None else _effects_of(start, groups)
     free = np.arange(2 * len(fields)) < len(fields)
-    first_sds = np.where(free, _FIRST * prior_sd, prior_sd)
-    solution = MixedModel(effects, np.zeros((len(effects), len(effects))), first_sds)
-    earlier: list[Round] = []
+    solution = MixedModel(
+        effects, np.zeros((len(effects), len(effects))), np.where(free, _FIRST * prior_sd, prior_sd)
+    )
     reached = False
-    fit = fit_at(with_effects(timeline, groups, effects), start)
+    grouped = with_effects(timeline, groups, effects)
+    fit = fit_at(grouped, start)
+    covariance = covariance_at(grouped, fit, of_nodes)  # it hardly depends on the effects
+    if covariance is None:
+        covariance = member.T @ (fit.sd[first, None] ** 2 * member)
+    covariance = 0.5 * (covariance + covariance.T)  # solutions are symmetric but for rounding
+    information = member.T @ member / prior_sd**2 - covariance / prior_sd**4
     for _ in range(MOST_ROUNDS):
         means = groups.means(effects)[players]
         slope = (fit.mean[first] - prior_mean - means) / prior_sd**2
-        curvature = np.maximum(1.0 / prior_sd**2 - (fit.sd[first] / prior_sd**2) ** 2, 0.0)
-        information = member.T @ (curvature[:, None] * member)
         weighted = member.T @ slope + information @ effects
         solution = solve_mixed_model(
-            information, weighted, groups.kind, first_sds, free, _LEAST * prior_sd
+            information, weighted, groups.kind, solution.sds, free, _LEAST * prior_sd
         )
-        earlier = [*earlier[-_MOST_ROUNDS_USED:], Round(effects, solution.effects)]
-        extrapolated = accelerated(earlier)
-        if float(np.abs(extrapolated - effects).max(initial=0.0)) < TOL:
+        move = float(np.abs(solution.effects - effects).max(initial=0.0))
+        if move < TOL:
             reached = True
             break
-        effects = extrapolated
+        effects = solution.effects
         fit = fit_at(with_effects(timeline, groups, effects), fit)
     return _described(fit, groups, effects, solution, member, reached=reached)
 

@@ -23,7 +23,8 @@ class Given(TypedDict, total=False):
 
     - `on_sweep`: callback after each sweep
     - `start`: fit of the same timeline for a warm start
-    - `notes`: makes notes from a function for the joint sds (sums,) of sums of skills with weights (nodes, sums)
+    - `notes`: makes notes from a function for the joint covariances (sums, sums) of sums of skills with weights
+      (nodes, sums)
     - `evidence_only`: omit joint sds
     - `placement`: where slices of the timeline are to be (`ep/transport.Placement`); None: in memory, as one
     """

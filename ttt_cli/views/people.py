@@ -92,6 +92,16 @@ class RunPeople:
         text = texts[self.table.fields.index(name)]
         return text or None
 
+    def texts(self, name: str, players: Sequence[str], year: int | None = None) -> list[str]:
+        """Texts of a field of players, empty where it is unknown; `age` is that in the middle of a year."""
+        if name != AGE or year is None:
+            return self.table.column(name, players)
+        births = [self.births.get(player) for player in players]
+        return [
+            "" if birth is None else str(math.floor(year + 0.5 - birth + _ROUNDING))
+            for birth in births
+        ]
+
     def facts_line(self, player: str) -> str:
         """`born 1837-06-22, died 1884-07-10, federation USA`; empty if nothing is known."""
         facts = []

@@ -20,7 +20,7 @@ from ttt_cli.inference.ep.cutting import Cutter, SliceInputs, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
 from ttt_cli.inference.ep.transport import Placement, SitesLost, Slices
-from ttt_cli.inference.joint.choose import at_fit, fit_factorised, infer
+from ttt_cli.inference.joint.choose import PosteriorKind, at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.lapse import DRAWS as LAPSE_DRAWS
 from ttt_cli.inference.lapse import NAME as LAPSE
@@ -100,8 +100,16 @@ def fit_through_time(
         of_round: Given = {**options, "start": start, "evidence_only": False}
         return through_time_of(grouped).fit(make_fit, solver, of_round, rates)
 
+    def covariance_at(grouped: Timeline, fit: Fit, contrasts: Array) -> Array | None:
+        if fit.posterior != PosteriorKind.JOINT:
+            return None
+        posterior = through_time_of(grouped).posterior(fit)
+        assert isinstance(posterior, JointInference)
+        return posterior.covariance(contrasts)
+
     return fit_with_groups(
         fit_at,
+        covariance_at,
         timeline,
         params.newcomers_by,
         params.prior_mean,

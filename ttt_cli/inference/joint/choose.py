@@ -18,7 +18,7 @@ from ttt_cli.inference.ep.moving_margins import INITIAL
 from ttt_cli.inference.ep.start import sites_name
 from ttt_cli.inference.ep.transport import SitesLost
 from ttt_cli.inference.joint.links import NO_SITES, sums_of_links
-from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_deviations
+from ttt_cli.inference.joint.samples import SAMPLES, sampled_histories, solved_covariance
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains, shape_of
 from ttt_cli.inference.joint.sites import (
     FACTORISED_PREFIX,
@@ -123,7 +123,7 @@ def _fit_by_factor(
 ) -> Fit:
     """The fit of a joint Gaussian at its present sites, joint or factorised ones by `kind`."""
     inference = joint.inference
-    notes = notes_of(joint.deviations) if notes_of else ()
+    notes = notes_of(joint.covariance) if notes_of else ()
     links = _links_of(inference, joint.chains, joint.sites)
     draws = joint.draws()
     evidence = joint.log_evidence() if kind is PosteriorKind.JOINT else inference.log_evidence()
@@ -200,7 +200,7 @@ def _fit_sampled(
     sampled = sampled_histories(inference)
     error = f"{100 * sampled.error:.2g} %"
     note = f"sds are those of the joint posterior by {SAMPLES} samples: standard error {error}"
-    notes = notes_of(lambda contrasts: solved_deviations(inference, contrasts)) if notes_of else ()
+    notes = notes_of(lambda contrasts: solved_covariance(inference, contrasts)) if notes_of else ()
     links = _links_of(inference, joint_chains(inference), factorised_sites(inference))
     draws = inference.draws()
     return make_fit(

@@ -23,17 +23,17 @@ class LooseGroup(NamedTuple):
 
 
 def level_notes(
-    games: Games, timeline: Timeline, deviations: Callable[[Array], Array]
+    games: Games, timeline: Timeline, covariance: Callable[[Array], Array]
 ) -> tuple[str, ...]:
     """Notes with the sd of the level of each group that few or no games link to the others.
 
-    `deviations`: the sds (sums,) of sums of skills with weights (nodes, sums).
+    `covariance`: that (sums, sums) of sums of skills with weights (nodes, sums).
     """
     groups = _loose_groups(games)
     if not groups:
         return ()
     contrasts = np.array([_contrast(timeline, group) for group in groups]).T
-    sds = deviations(contrasts)
+    sds = np.sqrt(np.diag(covariance(contrasts)))
     sentences = [
         f"{group.description} (+-{sd:.0f} points)" for group, sd in zip(groups, sds, strict=True)
     ]

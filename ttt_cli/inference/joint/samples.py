@@ -262,7 +262,9 @@ def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
 
 
 def _solve(
-    inference: Inference, system: JointSystem, right_sides: Iterator[RightSide[Key]]
+    inference: Inference,
+    system: JointSystem,
+    right_sides: Iterator[RightSide[Key]],
 ) -> Iterator[SampledSolution[Key]]:
     """Yield A^-1 b of each b: one is solved in each thread, while the next are computed."""
     systems = [system.for_another_solution() for _ in range(min(inference.threads, MOST))]
@@ -280,10 +282,11 @@ def _solve(
             yield from threads.map(solve, systems, batch)
 
 
-def solved_deviations(inference: Inference, contrasts: Array) -> Array:
-    """Joint sds (sums,) of sums of skills with weights (nodes, sums), points."""
+def solved_covariance(inference: Inference, contrasts: Array) -> Array:
+    """Joint covariances (sums, sums) of sums of skills with weights (nodes, sums), points^2."""
     weights = np.zeros((len(inference.chains.previous), contrasts.shape[1]))
     weights[: len(contrasts)] = contrasts
     system = joint_system(inference, given_skills_of_others(inference))
-    right_sides = (RightSide(column, column) for column in weights.T)
-    return np.sqrt([column @ x for column, x in _solve(inference, system, right_sides)])
+    right_sides = (RightSide(number, column) for number, column in enumerate(weights.T))
+    solved = _solve(inference, system, right_sides)
+    return np.array([weights.T @ x for _, x in solved])

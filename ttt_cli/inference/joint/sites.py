@@ -303,12 +303,12 @@ class JointInference:
         b += weighted - np.bincount(previous[later], weighted[later], size)
         return JointPrecision(Precision(stepped, self._step_precision, entries), b)
 
-    def deviations(self, contrasts: Array) -> Array:
-        """Sds (sums,) of sums of skills with weights (nodes, sums), points."""
+    def covariance(self, contrasts: Array) -> Array:
+        """Covariances (sums, sums) of sums of skills with weights (nodes, sums), points^2."""
         weights = np.zeros((len(self._shape.pattern.column_of), contrasts.shape[1]))
         np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
-        variance: Array = np.einsum("ij,ij->j", weights, self.factor().factor.solve(weights))
-        return np.sqrt(variance)
+        covariance: Array = weights.T @ self.factor().factor.solve(weights)
+        return covariance
 
     def _move_positivity(self, share: float) -> int:
         """Move the sites that keep margins positive by `share`; the number of sites not moved."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.games.people import BORN, DIED
 from ttt_cli.runs.run import Run
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.opponents import AllOpponents, all_opponents
@@ -20,7 +22,7 @@ from ttt_cli.views.history.years import (
     year_rankings,
     year_skills,
 )
-from ttt_cli.views.people import RunPeople
+from ttt_cli.views.people import AGE, RunPeople
 from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.dominance import LeadInPeriod, Leads, largest_leads, lead_sds_from
@@ -30,6 +32,7 @@ from ttt_cli.views.report.markup import text
 from ttt_cli.views.run import side_names
 
 MOST_DOMINANT: Final = 50  # players on the first page
+_SHOWN_FIELDS: Final = ("federation", "title")
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,20 @@ class Book:
     sides: list[str]
     about: RunPeople
     dominant: Leads
+
+    def fields_of(self, players: Sequence[str], year: int | None = None) -> dict[str, list[str]]:
+        """Columns of a table with what is known of its players: ages in a year, or else births and deaths.
+
+        Of the other fields federation and title are shown, each if it is known of any of the players.
+        """
+        dates = (BORN, DIED) if year is None else (AGE,)
+        names = [name for name in (*dates, *_SHOWN_FIELDS) if name in self.about.fields]
+        columns = {name: self.about.texts(name, players, year) for name in names}
+        return {
+            f"#{name}" if name == AGE else name: [text(value) for value in texts]
+            for name, texts in columns.items()
+            if any(texts)
+        }
 
     @cached_property
     def lead_of(self) -> dict[str, LeadInPeriod]:

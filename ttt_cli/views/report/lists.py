@@ -26,6 +26,7 @@ def player_lists(book: Book) -> Iterator[SubjectPage]:
         "#games": [markup.number(person.games) for person in rows],
         "#highest skill": [markup.points(person.peak_mean) for person in rows],
         "in": [person.peak_period for person in rows],
+        **book.fields_of([person.name for person in rows]),
     }
     return _lists(book, "players", "Players", table, [person.name for person in rows])
 

@@ -93,6 +93,7 @@ def _ranking(book: Book, year: int) -> str:
         "#games": [
             markup.number(games) if games else "" for games in ranking.games[:_RANKED].tolist()
         ],
+        **book.fields_of([book.people.rows[player].name for player in players], year),
     }
     more = markup.more(len(ranking.id) - len(players))
     remark = markup.note(book.rankings.remark if ranking.best else "")
@@ -128,6 +129,7 @@ def _newcomers_table(book: Book, new: Places) -> str:
         "player": [links[player] for player in skills.id[listed]],
         "#skill": [markup.skill(mean, sd) for mean, sd in zip(means, sds, strict=True)],
         "#games": [markup.number(games) for games in skills.games[listed].tolist()],
+        **book.fields_of([book.people.rows[player].name for player in skills.id[listed]]),
     }
     return markup.first_rows("newcomers", table, _SHOWN_NEW, markup.more(len(new) - len(listed)))
 

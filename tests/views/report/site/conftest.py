@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.config.schema import Period
+from ttt_cli.games.people import PeopleTable
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import memory_run
@@ -38,6 +39,7 @@ def run_of(
     *,
     spellings: tuple[tuple[str, str], ...] = (),
     scale: Sequence[str] = (),
+    people: PeopleTable | None = None,
 ) -> Run:
     """A run in memory of games with event, site and round."""
     columns = {}
@@ -45,6 +47,7 @@ def run_of(
         values, codes = np.unique([row[place] for row in told], return_inverse=True)
         columns[name] = CodedColumn(codes.astype(np.int32), values.tolist())
     games = replace(games_of([row[:4] for row in told]), spellings=spellings, **columns)  # type: ignore[arg-type]
+    games = replace(games, people=people or PeopleTable())
     timeline = build_timeline(games, period)
     return memory_run(games, timeline, fit_of(timeline), CONFIG, scale)
 

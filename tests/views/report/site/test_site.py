@@ -14,6 +14,7 @@ from tests.support.handmade import CONFIG, games_of, run_by
 from tests.support.handmade import run_of as small_run_of
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, all_pages, broken
+from ttt_cli.games.people import PeopleTable
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.runs.write import memory_run
 from ttt_cli.views import players
@@ -341,6 +342,23 @@ def test_united_spellings_and_ones_own_title_are_shown(tmp_path: Path) -> None:
     assert "also written" not in anderssen.text
     assert morphy.title == "Morphy, Paul – Chess & <Masters>"
     assert Page(tmp_path / "s" / "index.html").title == "Chess & <Masters>"
+
+
+def test_what_is_known_of_players_is_in_lists_and_rankings(tmp_path: Path) -> None:
+    """Ages are those in the middle of the year; a field that nobody has is no column."""
+    known = {"Morphy, Paul": ("1837-06-22", "USA", ""), "Anderssen, Adolf": ("1818", "G<R", "")}
+    people = PeopleTable(("born", "federation", "title"), known)
+    write_site(run_of(TOLD, people=people), tmp_path / "s")
+    head, *rows = Page(tmp_path / "s" / "players.html").tables["players"]
+    assert head[-2:] == ["born", "federation"]
+    assert {row[0]: row[-2:] for row in rows if row[-1]} == {
+        "Anderssen, Adolf": ["1818", "G<R"], "Morphy, Paul": ["1837-06-22", "USA"],
+    }  # fmt: skip
+    head, *rows = Page(tmp_path / "s" / "years" / "1858.html").tables["ranking"]
+    assert head[-2:] == ["age", "federation"]
+    assert {row[2]: row[-2:] for row in rows if row[-1]} == {
+        "Anderssen, Adolf": ["40", "G<R"], "Morphy, Paul": ["21", "USA"],
+    }  # fmt: skip
 
 
 def test_exhibitions_are_marked_and_have_no_performance(tmp_path: Path) -> None:
