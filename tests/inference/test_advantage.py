@@ -160,7 +160,7 @@ def test_mixtures_stay_finite_in_the_tails():
     assert codes.log_average(-800.0, -900.0) == pytest.approx(-800 - math.log(2))
     assert codes.first_share(-2000.0, 0.0) == 0.0
     assert codes.first_share(0.0, -2000.0) == 1.0
-    assert codes.UNKNOWN == links.UNKNOWN
+    assert codes.UNKNOWN == links.UNKNOWN_CODE
 
 
 def test_mixture_moments_are_derivatives():

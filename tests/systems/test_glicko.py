@@ -11,6 +11,7 @@ from tests.support.builders import fit_rows, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import examples, game_rows
 from ttt_cli.kernels.elo import Beliefs, Slopes
+from ttt_cli.kernels.glicko import weigh_games
 from ttt_cli.systems import glicko as model
 
 games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
@@ -19,8 +20,6 @@ few = examples(12)
 
 def weighed(mean, variance):
     """push and pull of node 0 in Glickman's example: a win over node 1, losses to nodes 2 and 3."""
-    from ttt_cli.kernels.glicko import weigh_games
-
     games = plain_games([0, 2, 0], [1, 0, 3], [2, 2, 0])
     slopes = Slopes(*np.zeros((2, 4)))
     weigh_games(0, 3, games, Beliefs(mean, variance), slopes)
