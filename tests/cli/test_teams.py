@@ -237,3 +237,16 @@ def test_names_with_a_slash_hint_at_the_key(folder: Path, ran: Ran) -> None:
     fit = ["fit", "games.csv", "-c", "ttt", "-s", "data.filter.exclude=[]"]
     assert "4 names with ` / `: -s 'data.team_separator" in ran(fit).err
     assert "names with ` / `" not in ran([*fit, *SEPARATOR]).err
+
+
+def test_pages_of_a_site_name_all_members_of_teams(folder: Path, ran: Ran) -> None:
+    """A year's games of no event, and a player's least expected wins."""
+    losses = "".join(f"19{year},B / C,M / A,1-0\n" for year in range(10, 22))
+    (folder / "games.csv").write_text(f"date,home,away,result\n{losses}1922,M / A,B / C,1-0\n")
+    ran([*FIT, *SEPARATOR])
+    ran("report site")
+    year = (folder / "site" / "years" / "1910.html").read_text()
+    assert "<th>home" in year
+    assert "<td>B / C</td><td>M / A</td>" in year.replace("\n", "")
+    wins = (folder / "site" / "players" / "m.html").read_text().split("Best wins")[1]
+    assert "B / C" in wins.split("</table>")[0]

@@ -155,12 +155,17 @@ def _best_wins(book: Book, sides: Sides) -> str:
     dates = book.played.dates
     links = book.player_pages.links("")
     games = sides.game[best]
+
+    def opponent(row: int) -> str:
+        team = book.played.team_name(int(sides.game[row]), is_black=not sides.is_second[row])
+        return links[sides.opponent[row]] if team is None else markup.text(team)
+
     table = {
         "date": [markup.date(dates[game]) for game in games],
         "colour" if side_names(book.run) == COLOURS else "side": [
             book.sides[colour] for colour in sides.colour[best]
         ],
-        "opponent": [links[opponent] for opponent in sides.opponent[best]],
+        "opponent": [opponent(row) for row in best.tolist()],
         "#chance to win": [markup.chance(win) for win in sides.win[best].tolist()],
         "event": [book.event_names[event] for event in book.events.of_game[games]],
     }

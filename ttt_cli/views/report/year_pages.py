@@ -8,6 +8,7 @@ from ttt_cli.support.arrays import Places
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.rows import counted
+from ttt_cli.views.run import side_names
 
 _RANKED: Final = 300
 _NEW: Final = 200
@@ -163,10 +164,17 @@ def _games(book: Book, games: list[int]) -> str:
     played = book.played
     links = book.player_pages.links("../players/")
     listed = games[:_MOST_GAMES]
+    first_side, second_side = side_names(book.run)
+
+    def side(game: int, *, is_black: bool) -> str:
+        team = played.team_name(game, is_black=is_black)
+        player = played.black[game] if is_black else played.white[game]
+        return links[player] if team is None else markup.text(team)
+
     table = {
         "date": [played.dates[game] for game in listed],
-        "white": [links[played.white[game]] for game in listed],
-        "black": [links[played.black[game]] for game in listed],
+        first_side: [side(game, is_black=False) for game in listed],
+        second_side: [side(game, is_black=True) for game in listed],
         "#result": [markup.result(played.outcome[game]) for game in listed],
         "#expected": [markup.chance(played.expected(game)) for game in listed],
     }

@@ -454,5 +454,5 @@ def test_sides_of_other_sports_are_no_colours() -> None:
         files = site_files(make_book(BookSettings(run, eligible(run), "", 9)))
         return {head for _, text in files for head in re.findall("<th>([^<]*)", text)}
 
-    assert heads("home", "away") - heads("white", "black") == {"side"}
-    assert heads("white", "black") - heads("home", "away") == {"colour"}
+    assert heads("home", "away") - heads("white", "black") == {"side", "home", "away"}
+    assert heads("white", "black") - heads("home", "away") == {"colour", "white", "black"}
