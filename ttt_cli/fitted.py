@@ -127,7 +127,7 @@ class Filter:
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
         """Bridge from the earlier ends, independent of the later ones."""
-        year = Filter.onward(self, earlier)
+        year = self.onward(earlier)
         return year._replace(rise=year.rise * year.curve.clock(years))
 
     def onward(self, last: Nodes) -> Bridge:
@@ -235,7 +235,7 @@ class CategorySkill(NamedTuple):
     offset: Places
 
 
-LAST: Final = np.iinfo(np.int32).max  # after all years
+AFTER_ALL_YEARS: Final = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
@@ -407,8 +407,8 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
         after_last = chain.onward(nodes[ended])
         bridge = chain.bridge(earlier, later, timeline.gap_years[later])
         unchanged = (0.0, np.nan, 0.0, 0.0, after_last.most, after_last.prior, *STEADY)
-        of_bridges = _by_period(bridge, bridge.curve.by(steps).clock(periods), steps)
-        of_last = _by_period(after_last, steps, steps)
+        of_bridges = _change_in_a_period(bridge, bridge.curve.by(steps).clock(periods), steps)
+        of_last = _change_in_a_period(after_last, steps, steps)
         for number, column in enumerate(bridge_columns(name)):
             changes[column] = np.full(len(nodes), unchanged[number])
             changes[column][bridged] = of_bridges[number]
@@ -423,8 +423,8 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
     }
 
 
-def _by_period(bridge: Bridge, passed: float | Array, steps: float) -> tuple[Any, ...]:
-    """The values of `bridge_columns`: changes in one period, of `passed` ones by the clock; `steps` per year."""
+def _change_in_a_period(bridge: Bridge, passed: float | Array, steps: float) -> tuple[Any, ...]:
+    """The values of `bridge_columns`: a bridge over `passed` periods, divided to one; a year has `steps` periods."""
     change = bridge.slope / passed, bridge.centre, bridge.rise / passed, bridge.bend / passed**2
     return *change, bridge.most, bridge.prior, *bridge.curve.by(steps)
 

@@ -16,7 +16,7 @@ from ttt_cli.games.aliases import (
     Decisions,
     read_aliases,
     read_decisions,
-    spellings_in,
+    scid_spellings,
 )
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.names import name_key
@@ -397,7 +397,7 @@ London
 
 
 def test_spellings_are_united_by_it(tmp_path: Path) -> None:
-    assert spellings_in(FILE) == {
+    assert scid_spellings(FILE) == {
         "Kasparov, Gary": "Kasparov, Garry",
         "Kasparov, Garri": "Kasparov, Garry",
     }

@@ -17,7 +17,7 @@ from ttt_cli.config.documents import Document
 from ttt_cli.config.margin_steps import PREFIX as STEPS
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
-from ttt_cli.fitted import LAST, Filter, Fit, points_added, skills_in_category
+from ttt_cli.fitted import AFTER_ALL_YEARS, Filter, Fit, points_added, skills_in_category
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
@@ -299,7 +299,7 @@ class Forecaster:
         nodes = slice(first_node, int(timeline.node_start[stop]))
         games = slice(int(timeline.game_start[first]), int(timeline.game_start[stop]))
         fit, params = self._fit_before(first, stop)
-        params = in_year(params, None if fit.draws is None else fit.draws.at(LAST))
+        params = in_year(params, None if fit.draws is None else fit.draws.at(AFTER_ALL_YEARS))
         beliefs = self._beliefs(fit, nodes, games)
         white = beliefs.of_players(timeline.game_white[games] - first_node, np.s_[:])
         black = beliefs.of_players(timeline.game_black[games] - first_node, np.s_[:])

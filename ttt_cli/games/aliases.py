@@ -69,7 +69,7 @@ def read_aliases(path: str) -> Aliases:
     source = Input(path, kind="aliases")
     text = source.text("a list of names")
     file = InputFile(source.name, source.digest, source.count)
-    spellings = spellings_in(text)
+    spellings = scid_spellings(text)
     if spellings is not None:
         return Aliases(
             {clean_name(spelling): name for spelling, name in spellings.items()}, source=file
@@ -235,7 +235,7 @@ def csv_row(fields: Iterable[str], quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -
     return line.getvalue()
 
 
-def spellings_in(text: str) -> dict[str, str] | None:
+def scid_spellings(text: str) -> dict[str, str] | None:
     """The player of each other spelling in Scid's spelling file; None if the text is no such file.
 
             @PLAYER ".,- _"

@@ -24,15 +24,15 @@ from ttt_cli.games.players import NOBODY, Identified, SideColumns, identify, unm
 from ttt_cli.games.selection import NOTICED, PlayerClasses, classify_players, select
 from ttt_cli.games.sources import with_one_spelling
 from ttt_cli.games.table import (
-    GAME_KINDS,
+    GAME_DTYPES,
     RECORD_TEXTS,
     GameColumns,
     Games,
     Records,
     game_columns,
     games_from_columns,
+    no_numbers,
     no_texts,
-    none_of,
     without_unused_texts,
 )
 from ttt_cli.games.team_mentions import (
@@ -313,7 +313,7 @@ def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -
 def _teams_of(shared: SharedByRecords, mention: Codes) -> Ids:
     """The team of each record's side, (records,), by its mention; of stride 0 where there are no teams."""
     if len(shared.teams) == 1:
-        return none_of(len(mention))
+        return no_numbers(len(mention))
     return shared.team_of_mention[mention].astype(np.int32)
 
 
@@ -540,7 +540,7 @@ def _join_column(name: str, parts: list[StoredColumn], storage: ArrayStorage) ->
     if all_in_memory:
         return concatenated(arrays)
     joined = storage.zeros(
-        name, (sum(len(part) for part in parts),), GAME_KINDS.get(name, np.int32)
+        name, (sum(len(part) for part in parts),), GAME_DTYPES.get(name, np.int32)
     )
     first = 0
     for part in parts:

@@ -17,7 +17,7 @@ from ttt_cli.support.folding import fold, fold_all
 if TYPE_CHECKING:
     from ttt_cli.games.table import Records
 
-_EVENTS: Final[Mapping[str, str]] = {
+_WORDS_OF_SETS: Final[Mapping[str, str]] = {
     "simul": (
         r"sim|simul|simuls|sims|simult\w*|simulan\w*|clocksim\w*|blindsim\w*|reihenspiel\w*|uhrensim\w*|"
         r"vorgabesim\w*|seans\w*|сеанс\w*"
@@ -65,7 +65,7 @@ _SET_UP: Final = frozenset(
     {"set up", "setup", "from position", "fromposition", "custom", "thematic"}
 )
 _CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
-_MOVES: Final = 40
+_COUNTED_MOVES: Final = 40
 # Seconds for 40 moves.
 _BLITZ_FROM: Final = 180  # less is bullet, which the set `blitz` includes
 _RAPID_FROM: Final = 600
@@ -75,7 +75,7 @@ _DAY: Final = 86400  # seconds for a move from which on a game is by corresponde
 _MINUTES_BELOW: Final = 180
 _MINUTES_IF_INCREMENT: Final = 10
 # Words of time controls, besides those of events.
-_WORDS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}
+_SETS_OF_CONTROLS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}
 _BULLET_WORDS: Final = re.compile(r"(?<!\w)(?:ultra|hyper)?bullet(?!\w)|(?<!\w)lightning(?!\w)")
 _CLASSICAL: Final = frozenset({"classical", "standard", "slow", "klassisch"})
 
@@ -83,7 +83,7 @@ _CLASSICAL: Final = frozenset({"classical", "standard", "slow", "klassisch"})
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """The words of a set in folded texts of event, site or round."""
-    return re.compile(rf"(?<!\w)(?:{_EVENTS[name]})(?!\w)")
+    return re.compile(rf"(?<!\w)(?:{_WORDS_OF_SETS[name]})(?!\w)")
 
 
 def event_text_is_in_set(folded: str, name: str) -> bool:
@@ -124,9 +124,9 @@ def time_control_is_in_set(text: str, name: str) -> bool:
     seconds = _seconds_of_game(text)
     if seconds is None:
         folded = fold(text)
-        return _WORDS.get(folded, "") == name or event_text_is_in_set(folded, name)
+        return _SETS_OF_CONTROLS.get(folded, "") == name or event_text_is_in_set(folded, name)
     if name == "correspondence":
-        return seconds >= _MOVES * _DAY
+        return seconds >= _COUNTED_MOVES * _DAY
     if name == "blitz":
         return seconds < _RAPID_FROM
     return name == "rapid" and _RAPID_FROM <= seconds < _RAPID_BELOW
@@ -141,10 +141,10 @@ def _seconds_of_game(text: str) -> float | None:
     base = float(match[2])
     increment = float(match[3] or 0)
     if moves:
-        return base / moves * _MOVES
+        return base / moves * _COUNTED_MOVES
     if base < _MINUTES_BELOW and increment >= _MINUTES_IF_INCREMENT:
         base *= 60
-    return base + _MOVES * increment
+    return base + _COUNTED_MOVES * increment
 
 
 def control_category(text: str) -> str | None:
@@ -156,7 +156,7 @@ def control_category(text: str) -> str | None:
     seconds = _seconds_of_game(text)
     if seconds is None:
         return _category_by_words(text)
-    if seconds >= _MOVES * _DAY:
+    if seconds >= _COUNTED_MOVES * _DAY:
         return "correspondence"
     if seconds < _BLITZ_FROM:
         return "bullet"

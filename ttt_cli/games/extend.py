@@ -1,5 +1,7 @@
 """Games added to others: as if the files of both had been read one after the other."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +15,7 @@ from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.join_people import join_people
-from ttt_cli.games.people import NO_PEOPLE
+from ttt_cli.games.people import NO_PEOPLE, PeopleTable
 from ttt_cli.games.players import SideColumns, find_mentions, identify
 from ttt_cli.games.table import (
     PRECISION_DAY,
@@ -21,7 +23,7 @@ from ttt_cli.games.table import (
     Games,
     games_from_columns,
     joined,
-    none_of,
+    no_numbers,
     years_of,
 )
 from ttt_cli.games.team_mentions import has_player_twice
@@ -68,49 +70,16 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     )
     repeated = find_repeats(rows) & ~same_player
     dedupe = data.filter.dedupe
-
-    files = (*old.report.files, *new.report.files)
-    files = recount(files, rows, same_player, SAME_PLAYER, dropped=True)
-    files = recount(files, rows, repeated, DUPLICATE, dropped=dedupe)
-    new_files = files[len(old.report.files) :]
-    old_problems = (
-        *old.report.problems,
-        *_problems(rows, same_player & ~rows.is_new, files, united.players),
-    )
-    new_problems = (
-        *new.report.problems,
-        *_problems(rows, same_player & rows.is_new, files, united.players),
-    )
-    spellings = (*united.old_spellings, *united.new_spellings)
-    people = NO_PEOPLE
-    people_report = None
-    if data.people is not None:
-        # of all players, in place of what was known of the old and of the new ones
-        joined = join_people(
-            read_people(data.people), united.players, spellings, data.names, united.aliases
-        )
-        people = joined.table
-        people_report = joined.report
-        old_problems = _without_people(old_problems)
-        new_problems = (*_without_people(new_problems), *joined.problems)
-    old_aliases = old.report.aliases
-    new_aliases = new.report.aliases
-    corrections = new.report.corrections or old.report.corrections
-    report = ReadReport(
-        files,
-        (*old_problems, *new_problems),
-        new_aliases or old_aliases,
-        people_report,
-        corrections,
-    )
-    new_report = ReadReport(
-        new_files, new_problems, new_aliases, people_report, new.report.corrections
-    )
-
+    reports = _reports(old, new, data, united, rows, same_player, repeated)
     used = np.flatnonzero(~(same_player | repeated) if dedupe else ~same_player)
     used = used[np.argsort(rows.columns.date[used], kind="stable")]
     games = games_from_columns(
-        rows.columns.take(used), united.players, report, spellings, people, teams=united.teams
+        rows.columns.take(used),
+        united.players,
+        reports.of_all,
+        (*united.old_spellings, *united.new_spellings),
+        reports.people,
+        teams=united.teams,
     )
     added = games.columns.take(rows.is_new[used])
     added = added._replace(source_file=added.source_file - np.int32(len(old.report.files)))
@@ -120,17 +89,82 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
             **added._asdict(),
             players=games.players,
             teams=games.teams,
-            report=new_report,
+            report=reports.of_new,
             spellings=united.new_spellings,
             people=games.people,
         ),
         repeats=_count_records(rows, repeated),
-        aliases_changed=(
-            old_aliases is not None
-            and new_aliases is not None
-            and old_aliases.path == new_aliases.path
-            and old_aliases.digest != new_aliases.digest
-        ),
+        aliases_changed=_have_changed(old.report, new.report),
+    )
+
+
+class _Reports(NamedTuple):
+    """What became of all records, and of the new ones; and what is known of all players."""
+
+    of_all: ReadReport
+    of_new: ReadReport
+    people: PeopleTable
+
+
+def _reports(
+    old: Games,
+    new: Games,
+    data: DataConfig,
+    united: United,
+    rows: JoinedRows,
+    same_player: Mask,
+    repeated: Mask,
+) -> _Reports:
+    """The reports of both readings, recounted with records that name one player twice or repeat others.
+
+    A file of people is joined to all players, in place of what was known of the old and of the new ones.
+    """
+    files = (*old.report.files, *new.report.files)
+    files = recount(files, rows, same_player, SAME_PLAYER, dropped=True)
+    files = recount(files, rows, repeated, DUPLICATE, dropped=data.filter.dedupe)
+    old_problems = (
+        *old.report.problems,
+        *_problems(rows, same_player & ~rows.is_new, files, united.players),
+    )
+    new_problems = (
+        *new.report.problems,
+        *_problems(rows, same_player & rows.is_new, files, united.players),
+    )
+    people = NO_PEOPLE
+    people_report = None
+    if data.people is not None:
+        spellings = (*united.old_spellings, *united.new_spellings)
+        joined_people = join_people(
+            read_people(data.people), united.players, spellings, data.names, united.aliases
+        )
+        people = joined_people.table
+        people_report = joined_people.report
+        old_problems = _without_people(old_problems)
+        new_problems = (*_without_people(new_problems), *joined_people.problems)
+    of_all = ReadReport(
+        files,
+        (*old_problems, *new_problems),
+        new.report.aliases or old.report.aliases,
+        people_report,
+        new.report.corrections or old.report.corrections,
+    )
+    of_new = ReadReport(
+        files[len(old.report.files) :],
+        new_problems,
+        new.report.aliases,
+        people_report,
+        new.report.corrections,
+    )
+    return _Reports(of_all, of_new, people)
+
+
+def _have_changed(old: ReadReport, new: ReadReport) -> bool:
+    """Whether both readings used the same alias file, with another content."""
+    return (
+        old.aliases is not None
+        and new.aliases is not None
+        and old.aliases.path == new.aliases.path
+        and old.aliases.digest != new.aliases.digest
     )
 
 
@@ -152,30 +186,25 @@ class United(NamedTuple):
 
 def unite(old: Games, new: Games, data: DataConfig) -> United:
     """Unite names by `data.names` and `data.aliases`. Raises DataError when the alias file cannot be used."""
-    dictionary = NameDictionary(clean=True)
-    old_names = dictionary.numbers_of(old.players)
-    new_names = dictionary.numbers_of(new.players)
     date = np.concatenate([old.date, new.date])
-    # members of teams are mentioned, too, behind the sides of games
-    teams = joined_teams(old.teams, new.teams)
-    members = np.concatenate([old_names[old.teams.player], new_names[new.teams.player]])
-    names = SideColumns(
-        white=np.concatenate([old_names[old.white], new_names[new.white], members]),
-        black=np.concatenate([old_names[old.black], new_names[new.black], members]),
-    )
+    dictionary = NameDictionary(clean=True)
+    names = _names_of_sides_and_members(old, new, dictionary)
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
     years = _years_of_mentions(date, old, new) if aliases.by_years else None
     distinct = find_mentions(names, len(dictionary.values), years=years)
     identified = identify(dictionary, distinct.mentions, data.names, aliases)
+    # the players of the games' sides, then the members of teams, who are the same on both sides
+    n_games = len(date)
+    white_and_members = identified.player[distinct.sides.white].astype(np.int32)
+    black_and_members = identified.player[distinct.sides.black].astype(np.int32)
+    teams = joined_teams(old.teams, new.teams)
     n_old_files = np.int32(len(old.report.files))
-    player = identified.player[distinct.sides.white].astype(np.int32)
-    black = identified.player[distinct.sides.black].astype(np.int32)
     n_old_teams = np.int32(len(old.teams) - 1)
     columns = GameColumns(
         date=date,
         date_precision=np.concatenate([old.date_precision, new.date_precision]),
-        white=player[: len(date)],
-        black=black[: len(date)],
+        white=white_and_members[:n_games],
+        black=black_and_members[:n_games],
         outcome=np.concatenate([old.outcome, new.outcome]),
         weight=np.concatenate([old.weight, new.weight]),
         offset=np.concatenate([old.offset, new.offset]),
@@ -197,7 +226,7 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     player_of = {spelling: player for player, spelling in identified.spellings}
     return United(
         columns,
-        replace(teams, player=player[len(date) :]),
+        replace(teams, player=white_and_members[n_games:]),
         identified.players,
         old_spellings=_with_present_names(old.spellings, player_of),
         new_spellings=_with_present_names((*new.spellings, *identified.spellings), player_of),
@@ -205,10 +234,24 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     )
 
 
+def _names_of_sides_and_members(old: Games, new: Games, dictionary: NameDictionary) -> SideColumns:
+    """Names in the dictionary, to which they are added: of both sides of all games, then of the members of teams.
+
+    Members are mentioned on both sides, so that both columns have the same length.
+    """
+    old_names = dictionary.numbers_of(old.players)
+    new_names = dictionary.numbers_of(new.players)
+    members = np.concatenate([old_names[old.teams.player], new_names[new.teams.player]])
+    return SideColumns(
+        white=np.concatenate([old_names[old.white], new_names[new.white], members]),
+        black=np.concatenate([old_names[old.black], new_names[new.black], members]),
+    )
+
+
 def _joined_numbers(old: Ids, new: Ids, n_old: np.int32) -> Ids:
     """Numbers of teams or orders of finish of old and new games; those of new ones come after so many old ones."""
     if not old.any() and not new.any():
-        return none_of(len(old) + len(new))
+        return no_numbers(len(old) + len(new))
     return np.concatenate([old, np.where(new > 0, new + n_old, np.int32(0))])
 
 
@@ -260,7 +303,7 @@ class JoinedRows(NamedTuple):
     record: Places  # a number of the record, which a match of several rows shares
 
     @classmethod
-    def of(cls, columns: GameColumns, *, n_old: int, n_old_files: int) -> "JoinedRows":
+    def of(cls, columns: GameColumns, *, n_old: int, n_old_files: int) -> JoinedRows:
         """Number the records: those of the old and of the new games of each file by their lines.
 
         Old games that were made without files have the number of the first new file; `is_new` tells them apart.

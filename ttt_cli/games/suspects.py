@@ -135,7 +135,7 @@ def _doubt(suspect: Suspect) -> _SuspectOrder:
     )
 
 
-class _CandidateName(NamedTuple):
+class _SynonymPair(NamedTuple):
     """A main name that a synonym may stand for, both as players."""
 
     main: int
@@ -145,7 +145,7 @@ class _CandidateName(NamedTuple):
     gap: int = 0  # years between the careers
 
 
-def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_CandidateName]:
+def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_SynonymPair]:
     """Pairs of similar names that never played each other and together span at most `_LONGEST_LIFE`.
 
     Outside chess bare surnames and misspellings are ignored: Yemen is not South Yemen.
@@ -160,9 +160,9 @@ def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> l
     for row in np.flatnonzero(plausible).tolist():
         pair = pairs[row]
         if second_is_main[row]:
-            candidates.append(_CandidateName(pair.second, pair.first, pair.kind))
+            candidates.append(_SynonymPair(pair.second, pair.first, pair.kind))
         else:
-            candidates.append(_CandidateName(pair.first, pair.second, pair.kind))
+            candidates.append(_SynonymPair(pair.first, pair.second, pair.kind))
     return candidates
 
 
@@ -192,12 +192,12 @@ def _second_is_main(ends: Places, similar: SimilarNames, careers: Careers) -> li
 
 
 def _with_shared_opponents(
-    games: Games, candidates: Sequence[_CandidateName]
-) -> dict[int, list[_CandidateName]]:
+    games: Games, candidates: Sequence[_SynonymPair]
+) -> dict[int, list[_SynonymPair]]:
     """The candidates of each synonym, with their numbers of common opponents."""
     pairs = [(candidate.main, candidate.synonym) for candidate in candidates]
     ends = np.array(pairs, np.int64).reshape(-1, 2)
-    by_synonym: dict[int, list[_CandidateName]] = defaultdict(list)
+    by_synonym: dict[int, list[_SynonymPair]] = defaultdict(list)
     for candidate, shared in zip(candidates, shared_opponents(games, ends).tolist(), strict=True):
         by_synonym[candidate.synonym].append(candidate._replace(shared=shared))
     return by_synonym
@@ -210,7 +210,7 @@ class _UnitedCareers(NamedTuple):
     last: Ids
     person: Mapping[int, int]  # the last main name of each sure synonym, both as players
 
-    def with_gap(self, candidate: _CandidateName) -> _CandidateName:
+    def with_gap(self, candidate: _SynonymPair) -> _SynonymPair:
         """The candidate with the years between the careers."""
         before = self.first[candidate.synonym] - self.last[candidate.main]
         after = self.first[candidate.main] - self.last[candidate.synonym]
@@ -239,7 +239,7 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
 
 
 def _judge(
-    candidates: Sequence[_CandidateName],
+    candidates: Sequence[_SynonymPair],
     person: Mapping[int, int],
     abbreviating_pairs: Set[frozenset[int]],
     careers: Careers,
@@ -277,7 +277,7 @@ def _judge(
 
 
 def _spellings_of_best(
-    best: _CandidateName, candidates: Sequence[_CandidateName], person: Mapping[int, int]
+    best: _SynonymPair, candidates: Sequence[_SynonymPair], person: Mapping[int, int]
 ) -> set[int]:
     """The person of the best candidate, and the main names among the candidates that are united with it; players."""
     best_person = person.get(best.main, best.main)
@@ -288,7 +288,7 @@ def _spellings_of_best(
     return spellings
 
 
-def _rivals(best: _CandidateName, contradicting: Sequence[_CandidateName]) -> list[_CandidateName]:
+def _rivals(best: _SynonymPair, contradicting: Sequence[_SynonymPair]) -> list[_SynonymPair]:
     """The contradicting candidates over which the best one must be clearly ahead.
 
     Where the years of the best candidate and the synonym overlap or adjoin, those with a long gap are no rivals.
@@ -299,7 +299,7 @@ def _rivals(best: _CandidateName, contradicting: Sequence[_CandidateName]) -> li
 
 
 def _is_sure(
-    best: _CandidateName, rivals: Sequence[_CandidateName], namesakes: float, needed: float
+    best: _SynonymPair, rivals: Sequence[_SynonymPair], namesakes: float, needed: float
 ) -> bool:
     """Whether the common opponents of the best candidate leave no doubt.
 
@@ -324,7 +324,7 @@ class _Preference(NamedTuple):
     main: int
 
 
-def _preference(candidate: _CandidateName, careers: Careers) -> _Preference:
+def _preference(candidate: _SynonymPair, careers: Careers) -> _Preference:
     return _Preference(
         short_gap=candidate.gap <= _LONG_GAP,
         shared=candidate.shared,
@@ -334,9 +334,7 @@ def _preference(candidate: _CandidateName, careers: Careers) -> _Preference:
     )
 
 
-def _of_other_people(
-    best: _CandidateName, candidates: Sequence[_CandidateName]
-) -> list[_CandidateName]:
+def _of_other_people(best: _SynonymPair, candidates: Sequence[_SynonymPair]) -> list[_SynonymPair]:
     """The candidates that count as another person.
 
     Where the best candidate has the surname of the synonym, a misspelt one counts only if it shares more opponents.
@@ -351,10 +349,10 @@ def _of_other_people(
 
 
 def _contradicting(
-    best: _CandidateName,
-    of_others: Sequence[_CandidateName],
+    best: _SynonymPair,
+    of_others: Sequence[_SynonymPair],
     abbreviating_pairs: Set[frozenset[int]],
-) -> list[_CandidateName]:
+) -> list[_SynonymPair]:
     """Candidates whose main name cannot be one with the best main name, or with that of another of these candidates.
 
     Two names can be one if one abbreviates the other.
@@ -369,7 +367,7 @@ def _contradicting(
     return [candidate for candidate in of_others if contradicts(candidate.main)]
 
 
-def _is_ahead(best: _CandidateName, rivals: Sequence[_CandidateName]) -> bool:
+def _is_ahead(best: _SynonymPair, rivals: Sequence[_SynonymPair]) -> bool:
     """Whether the best candidate has clearly more common opponents than its rivals."""
     if not rivals:
         return True

@@ -39,7 +39,7 @@ PRECISION_YEAR: Final = 0
 PRECISION_MONTH: Final = 1
 PRECISION_DAY: Final = 2
 
-GAME_KINDS: Final[dict[str, type[np.generic]]] = {
+GAME_DTYPES: Final[dict[str, type[np.generic]]] = {
     "date": np.int32,
     "date_precision": np.int8,
     "white": np.int32,
@@ -56,7 +56,7 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "black_team": np.int32,
     "race": np.int32,
 }
-GAME_COLUMNS: Final = tuple(GAME_KINDS)
+GAME_COLUMNS: Final = tuple(GAME_DTYPES)
 GAME_TEXTS: Final = (*TEXT_COLUMNS, "category", "source")  # columns of `Games`
 # columns of `Records`
 RECORD_TEXTS: Final = (
@@ -70,7 +70,7 @@ def no_texts(count: int) -> CodedColumn[str]:
     return CodedColumn(np.broadcast_to(np.uint8(0), count), ("",))
 
 
-def none_of(count: int) -> NDArray[np.int32]:
+def no_numbers(count: int) -> NDArray[np.int32]:
     """A column of zeros: no teams, or no order of finish."""
     return np.broadcast_to(np.int32(0), count)
 
@@ -129,9 +129,8 @@ class GameColumns(NamedTuple):
 
 # sentinel, replaced in `Games.__post_init__` by as many empty texts as games
 _TEXTS_NOT_GIVEN: Final = no_texts(0)
-_NO_CHANCE: Final = (
-    30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
-)
+# So many wins in a row have a chance of 2 in a million where the first side wins 65 % of the decisive games
+_NO_CHANCE: Final = 30
 
 
 def winner_named_first(lost: int, won: int) -> bool:
@@ -141,20 +140,31 @@ def winner_named_first(lost: int, won: int) -> bool:
 
 @dataclass(frozen=True)
 class Games:
-    """Game records as read-only columns of equal length n, sorted by date, then as read.
+    """Game records as read-only columns of equal length, sorted by date, then as read; in `storage`.
 
-    `date` is in days since 1970-01-01 (proleptic Gregorian), the middle of the year or month where `date_precision`
-    is less than a day. `white` and `black` index `players`, which is sorted and unique; `outcome` is White's: 0 loss,
-    1 draw, 2 win. A game counts `weight` times; `offset` (Elo points) is added to White's strength, negative when
-    White gave odds. On `neutral` ground (empty: none is) no side has an advantage. `victory_margin` (empty: none) is by
-    how much the winner won, 0 of draws and where it is unknown. `p_true` (empty: 1) is the probability that the record
-    is right. `white_team` and `black_team` (empty: none) are numbers of `teams`, 0 where the side is one player; else
-    `white` or `black` is its first member. Rows with the same `race` above 0 (empty: none) are neighbours in one order
-    of finish. These may have stride 0 where all are equal. `source_file` indexes `report.files`, `source_line` is the
-    record's place there (see `reading.reports`). `event`, `site` and `round` are texts as written. `category` is the
-    kind of game, `source` where the record is from, empty for none. `spellings` are sorted pairs of a player and
-    another spelling. `covariates` are texts as written, too. `people`: what is known of players. The columns are in
-    `storage`.
+    | column (games,) | |
+    |---|---|
+    | date | days since 1970-01-01 (proleptic Gregorian): the middle of the year or month if that is all that is known |
+    | date_precision | whether the day, the month or only the year is known |
+    | white, black | indices of `players`; of a team the first member |
+    | outcome | White's: 0 loss, 1 draw, 2 win |
+    | weight | the game counts so many times |
+    | offset | Elo points added to White's strength, negative where White gave odds |
+    | source_file, source_line | index of `report.files`, and the record's place there (see `reading.reports`) |
+    | neutral | neutral ground: no side has an advantage; nowhere by default |
+    | victory_margin | by how much the winner won, 0 of draws and where it is unknown, which is the default |
+    | p_true | probability that the record is right, 1 by default |
+    | white_team, black_team | numbers of `teams`, 0 where the side is one player, which is the default |
+    | race | above 0: rows with the same number are neighbours in one order of finish; 0 by default |
+    | event, site, round | texts as written |
+    | category, source | kind of game, and where the record is from; empty where unknown |
+    | covariates | texts as written, by name |
+
+    Columns from `neutral` to `race` may have stride 0 where all values are equal.
+
+    - `players`: names, sorted and unique; `spellings`: sorted pairs of a player and another spelling
+    - `teams`: members of teams; `people`: what else is known of players
+    - `report`: what became of all records that were read
 
     Raises ValueError for a wrong length, or an index or code out of range.
     """
@@ -195,7 +205,7 @@ class Games:
                 object.__setattr__(self, name, np.broadcast_to(value, n))
         for name in ("white_team", "black_team", "race"):
             if not len(vars(self)[name]):
-                object.__setattr__(self, name, none_of(n))
+                object.__setattr__(self, name, no_numbers(n))
         for covariate in self.covariates:
             lengths = {len(column) for column in covariate.columns.values()}
             _require(
@@ -211,7 +221,7 @@ class Games:
                     raise ValueError(f"games: column {name} has {len(texts)} texts, not {n}")
                 object.__setattr__(self, name, texts)
             else:
-                numbers = _read_only(column, GAME_KINDS[name])
+                numbers = _read_only(column, GAME_DTYPES[name])
                 if numbers.shape != (n,):
                     raise ValueError(f"games: column {name} has shape {numbers.shape}, not ({n},)")
                 object.__setattr__(self, name, numbers)

@@ -9,26 +9,32 @@ import numpy as np
 from ttt_cli.inference.solver import largest
 from ttt_cli.support.arrays import Array
 
-OVERSHOT: Final = -0.25  # of the last move is reversed: shorten steps
-LEAST_SHARE: Final = 0.4  # of the way
-STEEPEST: Final = -3.0  # smallest slope of a move in the previous one
-DOUBT: Final = 3.0  # factor on the sum of further moves: fast ones hide slow ones
-EARLY_DOUBT: Final = 10.0  # the same with few rates, and longer where they are not small
-LONG: Final = 8  # moves
-SMALL: Final = 0.3  # a rate
-RECENT: Final = 3  # rates of which the largest counts
-TOGETHER: Final = 5  # moves that are extrapolated from
-REGULAR: Final = 1e-14  # of the sum of squares of moves: added to their products
+OVERSHOT: Final = (
+    -0.25
+)  # steps become shorter where r, the part of the last move in this one, is below this
+LEAST_SHARE: Final = 0.4  # step lengths are at least this share of the full way
+STEEPEST: Final = -3.0  # l is taken to be at least this
+# Estimates of the error are multiplied by DOUBT, since fast moves hide slow ones. That by the sum of further moves is
+# multiplied by EARLY_DOUBT while there are fewer than RECENT rates, or fewer than LONG moves and a rate of SMALL or more.
+DOUBT: Final = 3.0
+EARLY_DOUBT: Final = 10.0
+LONG: Final = 8
+SMALL: Final = 0.3
+RECENT: Final = 3  # the largest of so many rates counts
+TOGETHER: Final = 5  # moves that the marginals are extrapolated from
+REGULAR: Final = (
+    1e-14  # this part of the sum of squares of moves is added to the diagonal of their products
+)
 
 
 class Damping:
     """Step length of the sites, and the remaining error, from successive moves of all marginals.
 
     Moves below `least` points count as rounding. Moves of means and of sds may be large in turn, so the error is at
-    least the larger of the last two moves; with `evidence_only` the last one is used.
+    least the larger of the last two moves; with `evidence_only` at least `DOUBT` times the last one.
 
-    D and D' are successive moves, d the step length. Undamped, D' would be about l D with l = 1 - (1 - r) / d and
-    r = D'.D / |D|^2. Where moves reverse, d becomes 2 / (2 - l), optimal for ratios between l and 0.
+    D and D' are successive moves, d the step length (`share`). Undamped, D' would be about l D with l = 1 - (1 - r) / d
+    and r = D'.D / |D|^2. Where moves reverse, d becomes 2 / (2 - l), optimal for ratios between l and 0.
     """
 
     def __init__(self, least: float, *, evidence_only: bool = False) -> None:
@@ -56,27 +62,27 @@ class Damping:
         size = float(np.vdot(last, last))
         if size <= 0.0:
             return
-        left = float(np.vdot(move, last)) / size
-        if left < OVERSHOT:
-            slope = max(1.0 - (1.0 - left) / self.share, STEEPEST)
-            self.share = min(self.share, max(LEAST_SHARE, 2.0 / (2.0 - slope)))
+        part_of_last = float(np.vdot(move, last)) / size  # r
+        if part_of_last < OVERSHOT:
+            undamped_part = max(1.0 - (1.0 - part_of_last) / self.share, STEEPEST)  # l
+            self.share = min(self.share, max(LEAST_SHARE, 2.0 / (2.0 - undamped_part)))
 
     def _remaining_error(self) -> float:
         """The largest of three estimates: recent moves, the geometric sum of further moves, and the extrapolation."""
         if len(self._changes) < 3:
             return math.inf
-        changes = np.array(self._changes[-RECENT - 2 :])
-        pairs = np.maximum(changes[:-1], changes[1:])  # of moves in turn: the larger one
-        if pairs[-1] == 0.0:
+        changes = np.array(self._changes[-RECENT - 2 :])  # 3 to RECENT + 2 of them
+        larger_of_two = np.maximum(changes[:-1], changes[1:])  # one fewer, of moves in turn
+        if larger_of_two[-1] == 0.0:
             return 0.0
-        rates = pairs[1:] / pairs[:-1]
+        rates = larger_of_two[1:] / larger_of_two[:-1]  # 1 to RECENT of them
         rate = rates.max()
         if rate >= 1.0:
             return math.inf
         is_reliable = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
         doubt = DOUBT if is_reliable else EARLY_DOUBT
-        by_recent_moves = DOUBT * self.change if self._evidence_only else pairs[-1]
-        by_further_moves = pairs[-1] * (doubt * rate / (1.0 - rate))
+        by_recent_moves = DOUBT * self.change if self._evidence_only else larger_of_two[-1]
+        by_further_moves = larger_of_two[-1] * (doubt * rate / (1.0 - rate))
         by_extrapolation = DOUBT * self._extrapolated()
         return float(max(by_recent_moves, by_further_moves, by_extrapolation))
 

@@ -41,7 +41,9 @@ from ttt_cli.kernels.ep.structures import PositivityEvidence, Rule
 from ttt_cli.support.arrays import Array
 
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
-POSITIVE: Final = 0.85  # largest step of positivity sites: full ones overshoot
+MOST_POSITIVITY_SHARE: Final = (
+    0.85  # of the way that positivity sites move at most: full moves overshoot
+)
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
 JOINT_PREFIX: Final = "joint"  # of names in the state of a fit: sites of joint propagation
 FACTORISED_PREFIX: Final = "links of"  # and those of the factorised one that it began with
@@ -267,7 +269,7 @@ class JointInference:
     def _move_sites(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
         skipped = sum(games.update(share) for games in self.games)
-        return skipped + self._move_positivity(min(share, POSITIVE))
+        return skipped + self._move_positivity(min(share, MOST_POSITIVITY_SHARE))
 
     def factor(self, *, once: bool = False) -> JointFactor:
         """Factor of the precision matrix of groups; `once`: of a single use."""
