@@ -266,7 +266,11 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
 def choose(inference: Inference, solver: SolverConfig) -> Choice:
     """The kind of posterior that `solver.posterior` asks for, as far as it can be afforded.
 
-    `joint` where it cannot becomes joint sds by samples, so that it never is factorised with games.
+    | wanted | a factor takes little time | some time | too much |
+    |---|---|---|---|
+    | joint | joint | joint | joint sds by samples |
+    | auto | joint | joint sds by a factor, or by samples if these are faster | joint sds by samples, else factorised |
+    | factorised | factorised | factorised | factorised |
     """
     wanted = solver.posterior
     links = inference.slice_state.links

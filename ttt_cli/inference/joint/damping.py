@@ -15,7 +15,7 @@ OVERSHOT: Final = (
 LEAST_SHARE: Final = 0.4  # step lengths are at least this share of the full way
 STEEPEST: Final = -3.0  # l is taken to be at least this
 # Estimates of the error are multiplied by DOUBT, since fast moves hide slow ones. That by the sum of further moves is
-# multiplied by EARLY_DOUBT while there are fewer than RECENT rates, or fewer than LONG moves and a rate of SMALL or more.
+# multiplied by EARLY_DOUBT while there are fewer than RECENT rates, or fewer than LONG moves and a rate above SMALL.
 DOUBT: Final = 3.0
 EARLY_DOUBT: Final = 10.0
 LONG: Final = 8
