@@ -10,7 +10,8 @@ import numpy as np
 
 from ttt_cli.games.corrections import apply_corrections, read_corrections
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import Influence, refuse_teams
+from ttt_cli.inference.games_in_posterior import refuse_teams
+from ttt_cli.inference.influence import Influence
 from ttt_cli.periods import label
 from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run

@@ -11,7 +11,8 @@ import numpy as np
 
 from ttt_cli.games.game_fields import date_texts
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import Influence, Supposition, Target, refuse_teams
+from ttt_cli.inference.games_in_posterior import refuse_teams
+from ttt_cli.inference.influence import Influence, Supposition, Target
 from ttt_cli.periods import label, period_of
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.inference.influence import refuse_teams, refuse_without_influence
+from ttt_cli.inference.games_in_posterior import refuse_teams, refuse_without_influence
 from ttt_cli.inference.opponent_chains import (
     FIELD,
     NEAR,
