@@ -73,25 +73,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Before the first test: what is loaded stays, and need not be looked at for garbage again and again."""
     gc.enable()
-    if "ttt_cli.kernels.compile" in sys.modules:
-        keep_inner()
     gc.freeze()
-
-
-def keep_inner() -> None:
-    """Compile functions that only kernels call for calls from tests too, and keep their compiled code."""
-    from numba.core.dispatcher import Dispatcher
-
-    from ttt_cli.kernels.compile import FOLDER, KernelCache
-    from ttt_cli.kernels.compiler import KernelCompiler
-
-    for name, module in [*sys.modules.items()]:
-        if name.startswith("ttt_cli.kernels."):
-            for value in vars(module).values():
-                if isinstance(value, Dispatcher) and value._can_compile:
-                    value._compiler.pipeline_class = KernelCompiler
-                    if FOLDER:
-                        value._cache = KernelCache(value.py_func)
 
 
 def pytest_sessionfinish() -> None:

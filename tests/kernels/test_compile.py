@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.cases import each
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.compile import cache_folder, kernel
+from ttt_cli.kernels.compile import cache_folder, inner, kernel
 from ttt_cli.support.progress import Wait, listening
 
 
@@ -216,3 +216,19 @@ def test_what_somebody_else_made_is_left_alone(
     monkeypatch.setattr(Path, "lstat", as_of_another)
     assert cache_folder("k") == ""
     assert not list(elsewhere.iterdir())
+
+
+def test_python_may_call_what_kernels_link() -> None:
+    """It has no address there, so that a call would end the process."""
+
+    @inner
+    def doubled(number):
+        return 2.0 * number
+
+    @kernel
+    def more(number: float) -> float:
+        return doubled(number) + 1.0
+
+    assert more(3.0) == 7.0
+    assert doubled(3.0) == 6.0
+    assert doubled(3) == 6.0

@@ -22,6 +22,7 @@ import numba
 import numpy as np
 from numba.core import types
 from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
@@ -195,14 +196,30 @@ _ONE_AT_A_TIME: Final = Lock()
 
 
 def inner(function: _Function) -> _Function:
-    """Mark a function that only kernels call."""
-    return cast(_Function, numba.njit(pipeline_class=LinkedCompiler, **_OPTIONS)(function))
+    """Mark a function that only kernels call; from Python, as in tests, it is compiled apart."""
+    return cast(_Function, _linked(function, _OPTIONS))
 
 
 def flat(function: _Function) -> _Function:
     """As `inner`, but always inlined: for hot loops, where passing arrays is expensive."""
-    options = {**_OPTIONS, "pipeline_class": LinkedCompiler, "forceinline": True}
-    return cast(_Function, numba.njit(**options)(function))
+    return cast(_Function, _linked(function, {**_OPTIONS, "forceinline": True}))
+
+
+def _linked(function: Callable[..., Any], options: dict[str, Any]) -> Dispatcher:
+    """Dispatcher of a function that kernels link, whose code has no address (`LinkedCompiler`).
+
+    So that Python cannot jump there, calls from Python go to a dispatcher of their own, which keeps compiled code.
+    """
+    linked = numba.njit(pipeline_class=LinkedCompiler, **options)(function)
+    called = numba.njit(pipeline_class=KernelCompiler, **options)(function)
+    called._cache = KernelCache(function)
+    linked._insert = _insert_nothing
+    linked._compile_for_args = called._compile_for_args
+    return linked
+
+
+def _insert_nothing(*_: Any, **__: Any) -> None:
+    """In the place of a table of addresses by types."""
 
 
 class Kernel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from ttt_cli.views.opponent_chains import chain_rows
 from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
 from ttt_cli.views.why_question import Question, find_question
-
-if TYPE_CHECKING:
-    pass
 
 GAME: Final = "game"
 CHAIN: Final = "chain"
