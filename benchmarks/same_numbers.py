@@ -1,8 +1,8 @@
-"""Whether two checkouts give the same numbers: every shipped config fitted on the sample by both, every table compared.
+"""Whether two checkouts give the same numbers: every shipped config fitted on the sample by both.
 
     python benchmarks/same_numbers.py OTHER_CHECKOUT [--tolerance 1e-9]
 
-Ends with 1 where anything differs. Both run in the present environment, each with its own code and configs.
+Tables are compared in the columns that both have. Ends with 1 where anything differs. Both run in the present environment, each with its own code and configs.
 """
 
 import csv
@@ -13,11 +13,19 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from measuring import ROOT, options_of
 
 SAMPLE = ROOT / "sample_pgn" / "classics.pgn"
 TABLES = ("skills", "players", "games", "evidence")
+
+
+class Difference(NamedTuple):
+    """The largest difference of two tables, and where it is."""
+
+    size: float
+    where: str
 
 
 def main() -> None:
@@ -28,13 +36,16 @@ def main() -> None:
             games = Path(arguments.games).resolve()
             checkouts = enumerate((arguments.other.resolve(), ROOT))
             files = [
-                tables(one, config.name, games, Path(folder) / str(number))
-                for number, one in checkouts
+                tables(checkout, config.name, games, Path(folder) / str(number))
+                for number, checkout in checkouts
             ]
             for table, other, own in zip(TABLES, *files, strict=True):
-                difference, where = compare(other, own)
-                worst = max(worst, difference)
-                print(f"{config.stem:15} {table:9} {difference:9.2e}  {where}", flush=True)
+                difference = compare(other, own)
+                worst = max(worst, difference.size)
+                print(
+                    f"{config.stem:15} {table:9} {difference.size:9.2e}  {difference.where}",
+                    flush=True,
+                )
     sys.exit(not worst <= arguments.tolerance)
 
 
@@ -64,29 +75,33 @@ def tables(checkout: Path, config: str, games: Path, folder: Path) -> list[Path]
     return [folder / f"{table}.csv" for table in TABLES]
 
 
-def compare(other: Path, own: Path) -> tuple[float, str]:
-    """The largest difference between the cells of two CSV files, relative for numbers above 1, and where it is."""
-    largest, where = 0.0, ""
-    for line, (before, after) in enumerate(zip_longest(rows(other), rows(own)), start=1):
-        if before is None or after is None or len(before) != len(after):
-            return float("inf"), f"row {line}: {before} {after}"
-        for a, b in zip(before, after, strict=True):
-            if a != b and (found := distance(a, b)) > largest:
-                largest, where = found, f"row {line}: {a} {b}"
-    return largest, where
+def compare(other: Path, own: Path) -> Difference:
+    """The largest difference between the cells of two CSV files, in the columns that both have."""
+    largest = Difference(0.0, "")
+    for line, (before, after) in enumerate(zip_longest(rows(other), rows(own)), start=2):
+        if before is None or after is None:
+            return Difference(float("inf"), f"row {line}: {before} {after}")
+        for name in before.keys() & after.keys():
+            size = distance(before[name], after[name])
+            if size > largest.size:
+                largest = Difference(size, f"row {line}, {name}: {before[name]} {after[name]}")
+    return largest
 
 
-def rows(file: Path) -> Iterator[list[str]]:
+def rows(file: Path) -> Iterator[dict[str, str]]:
     with file.open(newline="", encoding="utf-8") as text:
-        yield from csv.reader(text)
+        yield from csv.DictReader(text)
 
 
-def distance(a: str, b: str) -> float:
+def distance(before: str, after: str) -> float:
+    """0 of equal cells, else the difference of numbers, relative for those above 1."""
+    if before == after:
+        return 0.0
     try:
-        x, y = float(a), float(b)
+        number = float(before)
+        return abs(number - float(after)) / max(1.0, abs(number))
     except ValueError:
         return float("inf")
-    return abs(x - y) / max(1.0, abs(x))
 
 
 if __name__ == "__main__":
