@@ -2,7 +2,8 @@
 
     python benchmarks/same_numbers.py OTHER_CHECKOUT [--tolerance 1e-9]
 
-Tables are compared in the columns that both have. Ends with 1 where anything differs. Both run in the present environment, each with its own code and configs.
+Tables are compared in the columns that both have. Ends with 1 where anything differs. Both run in the present
+environment, each with its own code and configs.
 """
 
 import csv
