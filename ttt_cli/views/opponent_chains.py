@@ -71,7 +71,7 @@ CHAIN_COLUMNS: Final[tuple[Column[NamedChain], ...]] = (
 
 
 @dataclass(frozen=True)
-class _PlayerPeriods:
+class _SkillNodes:
     """The skills of a run in periods with games, (nodes,) each: by player, then period.
 
     `player`: numbers of players, by name as in the run. `mean`: model points.
@@ -109,7 +109,7 @@ def chain_rows(run: Run, question: Question, number: int | None) -> Rows:
     refuse_teams(run, "chains of opponents")
     columns = run.arrays(_NODES)
     player = np.append(0, np.cumsum(columns["last"])[:-1])[: len(columns["last"])]
-    nodes = _PlayerPeriods(player, columns["period_number"].astype(np.int64), columns["mean"])
+    nodes = _SkillNodes(player, columns["period_number"].astype(np.int64), columns["mean"])
     names = run.arrays(_PLAYERS)["player"].tolist()
     precision = run.joint.precision
     asked = run.joint.sum_of(question.skills, question.weights)
