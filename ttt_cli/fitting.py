@@ -22,9 +22,8 @@ from ttt_cli.updating import start_from
 if TYPE_CHECKING:
     from ttt_cli.inference.solver import Given
 
-_OF_SWEEPS: Final = (
-    0.9  # share of the progress of inference; uncertainties and log-evidence are the rest
-)
+# Share of the progress of inference; uncertainties and log-evidence are the rest
+_OF_SWEEPS: Final = 0.9
 
 
 def refit_of(run: Run, progress: Progress = SILENT) -> Callable[[Games], Run]:

@@ -64,9 +64,8 @@ EXPERIENCE: Final = {
     "30-99": 30,
     "100+": 100,
 }  # earlier games from which on
-MOST: Final = (
-    25_000_000  # games that all fits of a system may go through: one to two minutes of work
-)
+# Games that all fits of a system may go through: one to two minutes of work
+MOST: Final = 25_000_000
 SHARES: Final = (
     1 / 52,
     1 / 26,
@@ -78,9 +77,8 @@ SHARES: Final = (
     1.0,
 )  # of a year, after which to refit
 SCORE_BINS: Final = 10  # of an expected score
-SMALL: Final = (
-    20_000_000  # games times fits up to which starting processes costs more than it saves
-)
+# Games times fits up to which starting processes costs more than it saves
+SMALL: Final = 20_000_000
 
 
 class Standing(NamedTuple):

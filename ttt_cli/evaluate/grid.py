@@ -110,13 +110,11 @@ def _values(steps: str) -> list[float]:
     return values
 
 
-CHAIN: Final = (
-    5  # points at most that start from each other; shorter chains are shared out more evenly
-)
+# Points at most that start from each other; shorter chains are shared out more evenly
+CHAIN: Final = 5
 CHAINS: Final = 8  # so many at least, while there are points enough
-SMALL: Final = (
-    2_000_000  # games times points up to which starting processes costs more than it saves
-)
+# Games times points up to which starting processes costs more than it saves
+SMALL: Final = 2_000_000
 MOST: Final = 100_000  # points of a grid
 PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 

@@ -14,9 +14,8 @@ from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold
 
 _ASCII: Final = 128
-_FEW: Final = (
-    1_000  # names that are looked at one by one in the time that a table of characters takes
-)
+# Names that are looked at one by one in the time that a table of characters takes
+_FEW: Final = 1_000
 
 
 @cache

@@ -172,14 +172,15 @@ NamesByInitial = dict[str, list[int]]
 
 
 class SimilarNames(NamedTuple):
-    """All pairs of similar names."""
+    """All pairs of similar names.
+
+    `not_compared`: the number of names whose surnames are too frequent for a comparison of all pairs.
+    """
 
     pairs: list[SimilarPair]
     parts: Mapping[int, NameParts]  # of the names in `pairs`, by their index
     by_surname: Mapping[str, NamesByInitial]
-    not_compared: (
-        int  # number of names whose surnames are too frequent for a comparison of all pairs
-    )
+    not_compared: int
 
     def n_namesakes(self, index: int) -> int:
         """The number of names with the surname of the name at `index` and another initial."""

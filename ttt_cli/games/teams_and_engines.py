@@ -48,9 +48,8 @@ _MARKED_GIVEN: Final = re.compile(rf"(?:[\w ]+\()?{_MARK}(?: ?\d+)?\)?", re.IGNO
 _VERSION: Final = (
     r"(?: (?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|sss|ultra|beta|mp)\b[\w ]*)"
 )
-_SHORT_VERSION: Final = (
-    r"v?1?\d(?: [\w ]+)?"  # without a blank before it: `rybka2001` is the name of an account
-)
+# Without a blank before it: `rybka2001` is the name of an account
+_SHORT_VERSION: Final = r"v?1?\d(?: [\w ]+)?"
 _ENGINE: Final = re.compile(
     rf"comp [\w ]+|{_MARK}(?: (?:\d+|(?:the )?(?:{_ENGINES}|{_ALSO_NAMES})\b)[\w ]*)?|\w+(?: \w+)? {_MARK}|"
     rf"(?:{_ENGINES}|fritz|junior|nimzo|rebel){_SHORT_VERSION}|"

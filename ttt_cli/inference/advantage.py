@@ -20,17 +20,15 @@ PRIOR_SD: Final = 1.0 / 3.0  # of beta
 FARTHEST: Final = 10.0  # beta, in games of typical size, at most
 PRECISION: Final = 1e-4  # of beta: how finely the maximum is found at the usual tolerance
 USUAL_TOL: Final = 0.01  # points: of the solver; with a smaller one the maximum is refined
-REFINING_STEP: Final = (
-    1e-3  # of the prior's sd: neither rounding nor a cubic term counts so near the maximum
-)
+# Part of the prior's sd: neither rounding nor a cubic term counts so near the maximum
+REFINING_STEP: Final = 1e-3
 FIRST_STEP: Final = 0.1  # of beta: from no advantage
 WARM_STEP: Final = 0.02  # of beta: from the advantage of another fit
 MOST_VERTICES: Final = 20
 NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
 TYPICAL_FALL: Final = 0.5  # nats: of the log posterior at one standard error from its maximum
-LEAST_FALL: Final = (
-    0.02  # nats: what a trial must fall by for a standard error; smaller falls are rounding
-)
+# Nats that a trial must fall by for a standard error; smaller falls are rounding
+LEAST_FALL: Final = 0.02
 MOST_FALL: Final = 8.0  # nats: beyond, the log posterior is no parabola
 # Part of the prior's sd. Where more than this is left, the games say less than the prior.
 UNINFORMATIVE: Final = math.sqrt(0.5)

@@ -31,9 +31,8 @@ from ttt_cli.timeline import Timeline, is_computed
 
 CLOSE: Final = 1e-4  # of the regression on players, relative
 MOST_STEPS: Final = 300  # of its solution
-MOST_EXPLAINED: Final = (
-    0.95  # share of a covariate from which its effect is hardly that of the covariate
-)
+# Share of a covariate from which its effect is hardly that of the covariate
+MOST_EXPLAINED: Final = 0.95
 _LIST: Final = 8  # values shown in a hint
 
 

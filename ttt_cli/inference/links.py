@@ -15,9 +15,8 @@ from ttt_cli.kernels.ep.structures import LinkRows, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import KNOWN, NEUTRAL, UNKNOWN, Timeline
 
-UNKNOWN_CODE: Final = (
-    3  # added to an outcome whose colours are unknown, as in `kernels/outcomes.py`
-)
+# Added to an outcome whose colours are unknown, as in `kernels/outcomes.py`
+UNKNOWN_CODE: Final = 3
 
 
 @dataclass(frozen=True)

@@ -282,9 +282,8 @@ class NewcomersMove(Params):
 
 
 MOST_ADVANTAGE: Final = 2_000.0  # Elo points: a queen is 1008
-MOST_MARGIN: Final = (
-    4_000.0  # Elo points: at 2,520 one game in a million between equals is not drawn
-)
+# Elo points: at 2,520 one game in a million between equals is not drawn
+MOST_MARGIN: Final = 4_000.0
 LogisticMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
     Field(

@@ -48,9 +48,8 @@ FAINT = 1e-3  # of the tolerance: smaller moves depend on the residual of the jo
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
 LOOSER = 50.0  # times the tolerance, where only evidence or predictions count
-CIRCLES = (
-    50  # plain sweeps, of which one must have changed less than all before them, by a hundredth
-)
+# Plain sweeps, of which one must have changed less than all before them, by a hundredth
+CIRCLES = 50
 
 
 def rough_enough(solver: SolverConfig) -> SolverConfig:

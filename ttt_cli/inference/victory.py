@@ -23,9 +23,8 @@ from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
-LEAST_SHARE: Final = (
-    0.1  # of the wins with a margin: those below, between and above estimated thresholds
-)
+# Of the wins with a margin: those below, between and above estimated thresholds
+LEAST_SHARE: Final = 0.1
 PRIOR_MEAN: Final = 0.5  # of a step, in performances' sd
 LEAST: Final = 1e-3  # of a step where it is estimated, in the same
 MOST: Final = 10.0

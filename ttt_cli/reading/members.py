@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 MEMBER_SIGN: Final = " \u2063/ "  # between members: with an invisible sign, which no name has
-_SHARE_SIGN: Final = (
-    " \u2063* "  # between a member and the share of the game that the member played
-)
+# Between a member and the share of the game that the member played
+_SHARE_SIGN: Final = " \u2063* "
 _INVISIBLE: Final = MEMBER_SIGN[1]
 
 

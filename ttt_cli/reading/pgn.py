@@ -22,9 +22,8 @@ from ttt_cli.reading.text import decode, pieces
 from ttt_cli.reading.unpacking import DamagedInputError
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
-_USUAL: Final = (
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the initial position, as in FEN
-)
+# The initial position, as in FEN
+_USUAL: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
 
 def variant_of(variant: str, set_up: str, position: str) -> str:

@@ -112,9 +112,8 @@ class TagSplitter:
         self.groups: list[TagGroup] = []
         self.tags: list[Tag] = []
         self._last_block = 0  # the start of the last block among them
-        self._block_before_is_whole = (
-            False  # whether it names both players and repeats no tag that is read
-        )
+        # whether the block before names both players and repeats no tag that is read
+        self._block_before_is_whole = False
         self._doubtful = doubtful
 
     def add(self, tag: Tag) -> bool:

@@ -134,13 +134,14 @@ LINES: Final = 10**10  # more lines than a file has
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One record, or a part of one, that was not as it should be."""
+    """One record, or a part of one, that was not as it should be.
+
+    `reason` is a word or two from a fixed vocabulary, counted in reports: "no result", "bad date".
+    """
 
     file: str
     line: int  # its position (see `RecordPositions`)
-    reason: (
-        str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
-    )
+    reason: str
     detail: str  # the text in question
     action: str  # "dropped", "repaired" or "kept"
 
@@ -164,9 +165,8 @@ class FileReport:
     noticed: dict[str, int] = field(default_factory=dict)  # remark on used rows -> rows
     chess: bool = True  # no columns of another sport: players are people
     home: bool = False  # columns named home and away: the side named first plays at home
-    winner_first: bool = (
-        False  # the winner is always named first: who had White is unknown under data.colours: auto
-    )
+    # The winner is always named first: who had White is unknown under data.colours: auto
+    winner_first: bool = False
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):

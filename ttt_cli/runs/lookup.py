@@ -25,9 +25,8 @@ Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 DOMINANCE: Final = 10  # times the games of the next player of the name
 POINTS: Final = "points"  # in place of anchors: skills are shown in model points
 ELO_UNIT: Final = "Elo"
-ELO: Final = (
-    "elo"  # in place of anchors: differences are those of Elo, the level is that of the points
-)
+# In place of anchors: differences are those of Elo, the level is that of the points
+ELO: Final = "elo"
 EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
 MATCHED: Final = "matched"  # the slope that fits the anchors best
 _EXACT: Final = "="  # before a name that is meant as it is spelled

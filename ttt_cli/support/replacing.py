@@ -19,9 +19,8 @@ _PART: Final = ".ttt-part"  # suffix of our folders for half files
 _LOCK: Final = ".ttt.lock"  # and of locks, beside such folders and beside runs
 _SWEPT: Final = re.compile(r"(\..+\.[0-9a-f]{8})\.ttt-part|\..+\.ttt\.lock", re.DOTALL)
 _SHOWN: Final = 40  # letters of a file's name in that of its folder
-_SET_ASIDE: Final = (
-    "old"  # within a part: an older folder, under its own name, which is put back if need be
-)
+# Within a part: an older folder, under its own name, which is put back if need be
+_SET_ASIDE: Final = "old"
 _REPLACED: Final = "replaced"  # and the same once it is not needed any more
 
 

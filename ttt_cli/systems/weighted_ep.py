@@ -57,7 +57,10 @@ class Params(parameters.Params):
 
 @dataclass(frozen=True)
 class History:
-    """Games of a timeline in the order in which they are added; players are numbered by first appearance."""
+    """Games of a timeline in the order in which they are added; players are numbered by first appearance.
+
+    `log_weight` (nodes,): logarithm of the weight that a game there would have in year 0, before any game.
+    """
 
     timeline: Timeline
     merged: MergedGames
@@ -65,9 +68,7 @@ class History:
     n_players: int
     years: Array  # (periods,), start of each period
     games_so_far: Array  # (nodes,), weighted games of the player up to and including the node
-    log_weight: (
-        Array  # (nodes,), logarithm of the weight of a game there in year 0, before any game
-    )
+    log_weight: Array
 
     @classmethod
     def of(cls, timeline: Timeline, params: Params) -> Self:

@@ -20,9 +20,8 @@ _LAST_COMMON: Final = """
 SELECT max(period_number) FROM (
     SELECT period_number FROM skills WHERE player IN (SELECT unnest($1)) GROUP BY period_number HAVING count(*) = $2)
 """
-_SKILL: Final = (
-    "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
-)
+# Its result is a dict
+_SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"
 
 
 class Entrant(NamedTuple):

@@ -31,16 +31,13 @@ if TYPE_CHECKING:
 RIVALS: Final = 8  # players with the next highest means, who may become number one
 MOST: Final = 200  # games that are left out
 REFITS: Final = 12  # of larger sets, at most, when predictions are not reached
-IN_COMBINATIONS: Final = (
-    12  # games with the most influence: smaller sets are looked for among these
-)
-COMBINATIONS: Final = (
-    60  # sets of a size that are predicted, those of the largest sums of influence
-)
+# Games with the most influence: smaller sets are looked for among these
+IN_COMBINATIONS: Final = 12
+# Sets of a size that are predicted, those of the largest sums of influence
+COMBINATIONS: Final = 60
 HOPELESS: Final = 0.5  # of the lead: sets whose games alone leave more of it, by the sum, are not predicted together
-NEARLY: Final = (
-    0.1  # of the lead: sets that are predicted to leave no more of it are tried by refits
-)
+# Part of the lead: sets that are predicted to leave no more of it are tried by refits
+NEARLY: Final = 0.1
 TRIED: Final = 4  # refits of sets of a size
 
 

@@ -13,9 +13,8 @@ from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
-_SAME_SIZE: Final = (
-    1.0  # points by which 100 Elo points may differ from 100 points and be taken for the same
-)
+# Points by which 100 Elo points may differ from 100 points and be taken for the same
+_SAME_SIZE: Final = 1.0
 
 
 def load_numpy_meanwhile(run: Run) -> None:

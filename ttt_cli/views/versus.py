@@ -36,9 +36,8 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
              * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
       FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
 """
-_SKILL: Final = (
-    "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"  # as a dict
-)
+# Its result is a dict
+_SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"
 _PLAYED_IN_TEAMS: Final = """
 SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), sum(weight) FILTER (won < 0)
 FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END

@@ -15,9 +15,8 @@ from ttt_cli.support.arrays import Ids, Places
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-GAMES_EACH: Final = (
-    100_000  # games of a part at least: with fewer, threads cost more than they save
-)
+# Games of a part at least: with fewer, threads cost more than they save
+GAMES_EACH: Final = 100_000
 MOST: Final = 8  # parts for threads: with more, sweeps save less than they lose
 
 

@@ -29,9 +29,8 @@ VARIABLE: Final = 225  # bytes of a slice for each of its variables
 GAME: Final = 35  # and for each of its games, at most
 GAME_QUANTITY: Final = 55  # and for each of its games and quantities
 LEVELS: Final = 40  # and for each of its nodes where newcomers' mean moves
-SEGMENT: Final = (
-    300  # bytes that are held of the nodes of a player in a slice who also plays in others
-)
+# Bytes that are held of the nodes of a player in a slice who also plays in others
+SEGMENT: Final = 300
 FULL: Final = 0.8  # of what is free: the least slice may be larger than the others
 PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 

@@ -40,9 +40,8 @@ PATIENCE: Final = 5.0  # seconds for more than the factorised posterior under `a
 ROUNDS: Final = 6  # of joint propagation, as a rule
 SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
 SAMPLE_COST: Final = 1e-7  # seconds that a sample takes for every node and distinct game
-LARGE: Final = (
-    300_000  # distinct games and nodes up to which `auto` looks for an order of elimination
-)
+# Distinct games and nodes up to which `auto` looks for an order of elimination
+LARGE: Final = 300_000
 HUGE: Final = 4_000_000  # the same for `joint`: beyond it the search takes longer than samples
 
 Trace = tuple[tuple[float, float], ...]

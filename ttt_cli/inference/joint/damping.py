@@ -22,9 +22,8 @@ LONG: Final = 8
 SMALL: Final = 0.3
 RECENT: Final = 3  # the largest of so many rates counts
 TOGETHER: Final = 5  # moves that the marginals are extrapolated from
-REGULAR: Final = (
-    1e-14  # this part of the sum of squares of moves is added to the diagonal of their products
-)
+# This part of the sum of squares of moves is added to the diagonal of their products
+REGULAR: Final = 1e-14
 
 
 class Damping:

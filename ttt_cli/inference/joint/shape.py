@@ -14,9 +14,8 @@ from ttt_cli.inference.links import VariablePairs
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
-STIFF: Final = (
-    1e-10  # of the largest variance: smaller steps are none, as the matrix would lose its digits
-)
+# Part of the largest variance: smaller steps are taken for none, as the matrix would lose its digits
+STIFF: Final = 1e-10
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,8 @@ from ttt_cli.kernels.ep.structures import PositivityEvidence, Rule
 from ttt_cli.support.arrays import Array
 
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
-MOST_POSITIVITY_SHARE: Final = (
-    0.85  # of the way that positivity sites move at most: full moves overshoot
-)
+# Largest share of the way to their targets that positivity sites move: full moves overshoot
+MOST_POSITIVITY_SHARE: Final = 0.85
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
 JOINT_PREFIX: Final = "joint"  # of names in the state of a fit: sites of joint propagation
 FACTORISED_PREFIX: Final = "links of"  # and those of the factorised one that it began with

@@ -13,9 +13,8 @@ from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.history.sorting import distinct
 
 ALL_PLAY_ALL: Final = 0.7  # of all pairs have met where everybody was to meet everybody
-_FEWEST_ROUNDS: Final = (
-    3  # games of everybody in a complete event where not everybody met everybody
-)
+# Games of everybody in a complete event where not everybody met everybody
+_FEWEST_ROUNDS: Final = 3
 
 
 class Round(NamedTuple):

@@ -15,9 +15,8 @@ ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
 MIN_OPPONENTS: Final = 3
 SD_SHARE: Final = 0.45  # of a newcomer's sd: the games then explain four fifths of the variance
-ENOUGH: Final = (
-    10  # players who meet the default limits; in a run with fewer these limits are ignored
-)
+# Players who meet the default limits; in a run with fewer these limits are ignored
+ENOUGH: Final = 10
 FEWEST: Final = 3  # eligible players of a period that has a number one, by default
 WIDER: Final = (
     "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"

@@ -32,9 +32,8 @@ SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(m
        arg_min(coalesce(sd, 0.0), (-mean, player))
 FROM ({rows}) WHERE {where} GROUP BY period_number HAVING count(*) >= {fewest} ORDER BY period_number
 """
-_AT_ONCE: Final = (
-    1000  # periods: by days all together would be a hundred times as many rows as games
-)
+# Periods: by days all together would be a hundred times as many rows as games
+_AT_ONCE: Final = 1000
 
 
 class Leaders(NamedTuple):
