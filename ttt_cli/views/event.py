@@ -12,10 +12,13 @@ from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.errors import LookupFailed, nearest
 from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Column, build_rows, each
-from ttt_cli.views.events import EventData, read_events
+from ttt_cli.views.events import EventData
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
+from ttt_cli.views.history.event_names import NamedEvents, name_events
 from ttt_cli.views.history.event_summaries import EventSummary, event_facts, summarise_events
+from ttt_cli.views.history.events import find_events
 from ttt_cli.views.history.performances import clean_score
+from ttt_cli.views.history.played import played_games
 from ttt_cli.views.rows import Rows, counted, finite, integral
 from ttt_cli.views.run import run_line
 
@@ -76,19 +79,17 @@ _GAME_COLUMNS: Final = ("round", "date", "white", "black", "result", "expected")
 def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
     """The standings of the event selected by `find_event`, with `STANDING_COLUMNS`."""
     with run:
-        data = read_events(run)
-        index = find_event(data, name, at)
-        return build_rows(run, STANDING_COLUMNS, _standings(data, index), _title(run, data, index))
+        data = _read_event(run, name, at)
+        return build_rows(run, STANDING_COLUMNS, _standings(data), _title(run, data))
 
 
 def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
     """The games of the event selected by `find_event`: `round,date,white,black,result,expected` (White's)."""
     with run:
-        data = read_events(run)
-        index = find_event(data, name, at)
+        data = _read_event(run, name, at)
         played = data.played
         rows = []
-        games = np.array(by_round(played, data.events.games_of(index)), np.int64)
+        games = np.array(by_round(played, data.events.games), np.int64)
         dates = played.dates_of(games)
         chances = played.chances_of(games)
         for number, game in enumerate(games.tolist()):
@@ -100,40 +101,47 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
                     RESULTS[played.outcome[game]], float(chances[number, 2] + chances[number, 1] / 2.0),
                 )
             )  # fmt: skip
-        return Rows(_GAME_COLUMNS, rows, _title(run, data, index), {"expected": 2})
+        return Rows(_GAME_COLUMNS, rows, _title(run, data), {"expected": 2})
 
 
-def find_event(data: EventData, name: str, at: int | None = None) -> int:
+def _read_event(run: Run, name: str, at: int | None) -> EventData:
+    """The games of a run, and of its events the one selected by `find_event` alone."""
+    played = played_games(run)
+    named = name_events(played)
+    event = find_event(named, name, at)
+    return EventData(played, find_events(played, named.take(np.array([event]))))
+
+
+def find_event(named: NamedEvents, name: str, at: int | None = None) -> int:
     """The event of which the name has all words of a text, accents and case aside, in the year `at` if that is given.
 
     Of several the one that is called so, else the one with ten times the games of the next. Raises LookupFailed.
     """
     words = fold(name).split()
-    events = data.events.rows
+    words_of_events = [folded.split() for folded in named.folded]
+    years = named.years.tolist()
     candidates = [
-        index
-        for index, event in enumerate(events)
-        if at in (None, event.year) and all(word in event.folded.split() for word in words)
+        event
+        for event, (year, words_of_event) in enumerate(zip(years, words_of_events, strict=True))
+        if at in (None, year) and all(word in words_of_event for word in words)
     ]
     if not candidates:
         when = "" if at is None else f" of {at}"
-        hint = _similar_events([event.folded.split() for event in events], words)
+        hint = _similar_events(words_of_events, words)
         raise LookupFailed(f"no event {name!r}{when} in this run", hint=hint)
     called = sorted(words)
     same = [
-        index
-        for index in candidates
-        if called
-        in (sorted(events[index].folded.split()), sorted(fold(events[index].name).split()))
+        event
+        for event in candidates
+        if called in (sorted(words_of_events[event]), sorted(fold(named.names[event]).split()))
     ]
-    candidates = sorted(
-        same or candidates, key=lambda index: (-events[index].games, events[index].year)
-    )
+    n_games = named.n_games
+    candidates = sorted(same or candidates, key=lambda event: (-n_games[event], years[event]))
     first, *next_ones = candidates
-    if next_ones and events[first].games < DOMINANCE * events[next_ones[0]].games:
+    if next_ones and n_games[first] < DOMINANCE * n_games[next_ones[0]]:
         listed = [
-            f"{events[index].title} ({counted(events[index].games, 'game')})"
-            for index in candidates[:_LISTED]
+            f"{named.title(event)} ({counted(int(n_games[event]), 'game')})"
+            for event in candidates[:_LISTED]
         ]
         if len(candidates) > _LISTED:
             listed.append(f"and {len(candidates) - _LISTED:,} more")
@@ -174,9 +182,9 @@ def _count_with(names: Sequence[Sequence[str]], words: Sequence[str]) -> int:
     return sum(all(word in name for word in words) for name in names)
 
 
-def _title(run: Run, data: EventData, index: int) -> tuple[str, ...]:
-    (summary,) = summarise_events(data.events, data.played, np.array([index]))
-    event = data.events.rows[index]
+def _title(run: Run, data: EventData) -> tuple[str, ...]:
+    (summary,) = summarise_events(data.events, data.played, np.array([0]))
+    (event,) = data.events.rows
     strength = f"{counted(summary.players, 'player')} of mean skill {summary.mean_skill:.0f}"
     return (event.title, f"{_when(summary)}; {event_facts(event)}; {strength}", run_line(run))
 
@@ -185,33 +193,34 @@ def _when(summary: EventSummary) -> str:
     return summary.first if summary.first == summary.last else f"{summary.first} to {summary.last}"
 
 
-def _standings(data: EventData, index: int) -> list[EventStanding]:
-    played, events = data
-    rows = events.entries.of(index)
-    entries = events.entries
-    indices = np.arange(rows.start, rows.stop)
-    means, sds = entries.performances_of(indices)
-    skills = entries.skills[rows]
-    expected = entries.expected_of(indices)
-    results = _results(data, index)
+def _standings(data: EventData) -> list[EventStanding]:
+    """The standings of the only event."""
+    played = data.played
+    entries = data.events.entries
+    means, sds = entries.performances
+    skills = entries.skills
+    expected = entries.expected
+    results = _results(data)
     standings = []
-    for number, entry in enumerate(indices.tolist()):
+    for entry, player in enumerate(entries.player.tolist()):
+        points = float(entries.points[entry])
+        games = float(entries.played[entry])
         standings.append(
             EventStanding(
-                number + 1, played.players[entries.player[entry]], results[number], float(entries.points[entry]),
-                float(expected[number]), finite(float(means[number])), finite(float(sds[number])),
-                clean_score(float(entries.points[entry]), float(entries.played[entry])),
-                float(entries.played[entry]), int(entries.rank[entry]) or None, float(skills[number]),
+                entry + 1, played.players[player], results[entry], points,
+                float(expected[entry]), finite(float(means[entry])), finite(float(sds[entry])),
+                clean_score(points, games), games, int(entries.rank[entry]) or None, float(skills[entry]),
             )
         )  # fmt: skip
     return standings
 
 
-def _results(data: EventData, index: int) -> list[str]:
-    """The results of each player of an event, in the order of the standings."""
-    players = data.events.entries.player[data.events.entries.of(index)]
-    games = data.events.games_of(index)
-    if data.events.rows[index].possible:
+def _results(data: EventData) -> list[str]:
+    """The results of each player of the only event, in the order of the standings."""
+    players = data.events.entries.player
+    games = data.events.games
+    (event,) = data.events.rows
+    if event.possible:
         table = make_crosstable(data.played, players, games)
         width = max(len(results) for results in table.results.values())
         rows = []

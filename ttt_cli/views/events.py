@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.runs.run import Run
-from ttt_cli.support.arrays import Mask
+from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Column, build_rows, each
+from ttt_cli.views.history.event_names import NamedEvents, name_events
 from ttt_cli.views.history.event_summaries import EventSummary, mean_skills, summarise_events
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.played import PlayedGames, played_games
@@ -37,16 +38,10 @@ EVENT_COLUMNS: Final[tuple[Column[EventSummary], ...]] = (
 
 
 class EventData(NamedTuple):
-    """The games and events of a run."""
+    """The games of a run and its events, or some of these."""
 
     played: PlayedGames
     events: Events
-
-
-def read_events(run: Run) -> EventData:
-    """The games and events of a run."""
-    played = played_games(run)
-    return EventData(played, find_events(played))
 
 
 class EventSelection(NamedTuple):
@@ -76,33 +71,46 @@ def event_rows(run: Run, selection: EventSelection) -> Rows:
     """The events of a selection, with `EVENT_COLUMNS`."""
     least_players = selection.least_players
     with run:
-        played, events = read_events(run)
-        matching = np.flatnonzero(
-            _matches(events, selection) & (np.diff(events.entries.starts) >= least_players)
-        )
-        measure = -np.diff(events.starts).astype(np.float64)
-        if selection.by == "strength":
-            measure = -mean_skills(events)
-        elif selection.by == "date":
-            measure = np.array(
-                [played.days[events.games_of(event)].min() for event in range(len(events.rows))]
-            )
-        order = matching[np.argsort(measure[matching], kind="stable")][: selection.number]
-        summaries = summarise_events(events, played, order)
+        played = played_games(run)
+        named = name_events(played)
+        named = named.take(np.flatnonzero(_matches(named, selection)))
+        order = _in_order(played, named, selection)
+        listed = named.take(order[: selection.number])
+        summaries = summarise_events(find_events(played, listed), played, np.arange(len(listed)))
         few = f" of at least {least_players} players" if least_players else ""
-        heading = f"{len(order):,} of {len(matching):,} events{few}, by {selection.by}"
+        heading = f"{len(listed):,} of {len(order):,} events{few}, by {selection.by}"
         return build_rows(run, EVENT_COLUMNS, summaries, (heading, run_line(run)))
 
 
-def _matches(events: Events, selection: EventSelection) -> Mask:
+def _matches(named: NamedEvents, selection: EventSelection) -> Mask:
     """Mask of the events whose name has all words of the pattern, in the years."""
     words = fold(selection.pattern).split() or selection.pattern.split()
-    matches = np.ones(len(events.rows), np.bool_)
+    matches = np.ones(len(named), np.bool_)
     if words:
-        matches &= [all(word in event.folded for word in words) for event in events.rows]
-    years = np.array([event.year for event in events.rows], np.int64)
+        matches &= [all(word in folded for word in words) for folded in named.folded]
     if selection.since is not None:
-        matches &= years >= selection.since
+        matches &= named.years >= selection.since
     if selection.until is not None:
-        matches &= years <= selection.until
+        matches &= named.years <= selection.until
     return matches
+
+
+def _in_order(played: PlayedGames, named: NamedEvents, selection: EventSelection) -> Places:
+    """The events of at least so many players, in the order of a selection."""
+    if selection.by != "strength" and not selection.least_players:
+        return np.argsort(_dates_or_games(played, named, selection.by), kind="stable")
+    events = find_events(played, named)
+    is_strength = selection.by == "strength"
+    measure = -mean_skills(events) if is_strength else _dates_or_games(played, named, selection.by)
+    large = np.flatnonzero(np.diff(events.entries.starts) >= selection.least_players)
+    return large[np.argsort(measure[large], kind="stable")]
+
+
+def _dates_or_games(played: PlayedGames, named: NamedEvents, by: str) -> Places:
+    """The day of the first game of each event, or minus the number of games, shape (events,)."""
+    if by == "games":
+        return -named.n_games
+    first_days = np.full(len(named), np.iinfo(np.int64).max)
+    in_event = np.flatnonzero(named.of_game >= 0)
+    np.minimum.at(first_days, named.of_game[in_event], played.days[in_event])
+    return first_days

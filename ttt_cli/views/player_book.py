@@ -11,10 +11,11 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.errors import LookupFailed
-from ttt_cli.views.events import EventData, read_events
+from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.event_summaries import summarise_events
+from ttt_cli.views.history.events import find_events
 from ttt_cli.views.history.performances import clean_score
-from ttt_cli.views.history.played import Sides
+from ttt_cli.views.history.played import PlayedGames, Sides, played_games
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.history.streaks import STREAKS, longest_streaks
 from ttt_cli.views.players import NEUTRAL
@@ -43,17 +44,17 @@ _SKILL: Final = "SELECT mean, sd, games FROM skills_within({0}, {0}, NULL) WHERE
 
 @dataclass(frozen=True)
 class PlayerBook:
-    """The games of one player: all of the run's data, the player's number, and the games that count, in order."""
+    """The games of one player: all games of the run, the player's number, and the games that count, in order."""
 
     run: Run
-    data: EventData
+    played: PlayedGames
     player: int
     sides: Sides
 
     @property
     def name(self) -> str:
         """The player's name."""
-        return self.data.played.players[self.player]
+        return self.played.players[self.player]
 
     def title(self, what: str) -> tuple[str, ...]:
         """The title of a table."""
@@ -67,7 +68,7 @@ class PlayerBook:
 
     def dates(self, rows: Any) -> list[str]:
         """The dates of some of the games."""
-        return self.data.played.dates_of(self.sides.game[rows])
+        return self.played.dates_of(self.sides.game[rows])
 
 
 def open_player_book(
@@ -75,15 +76,15 @@ def open_player_book(
 ) -> PlayerBook:
     """The games of a player, named as in the run, in some years (None: all). Raises LookupFailed without any."""
     with run:
-        data = read_events(run)
-        number = data.played.players.index(player)
-        sides = data.played.of(number)
+        played = played_games(run)
+        number = played.players.index(player)
+        sides = played.of(number)
     first = -np.inf if since is None else since
     last = np.inf if until is None else until
     sides = sides.take(np.flatnonzero((sides.year >= first) & (sides.year <= last)))
     if not len(sides.game):
         raise LookupFailed(f"{player} has no games in these years")
-    return PlayerBook(run, data, number, sides)
+    return PlayerBook(run, played, number, sides)
 
 
 def book_rows(
@@ -98,19 +99,28 @@ def book_rows(
 def game_rows(book: PlayerBook) -> Rows:
     """Every game with what was expected of the player, `GAME_COLUMNS`; expected by skills taken as independent."""
     sides = book.sides
-    played = book.data.played
+    played = book.played
     labels = [*side_names(book.run), NEUTRAL]
     scale = book.run.scale
     opponent_means = played.nodes["mean"][sides.opponent_node] * scale.slope + scale.shift
-    events = book.data.events
+    event_titles = name_events(played).titles_of(sides.game)
     rows = []
     columns = zip(
         book.dates(slice(None)), sides.is_second.tolist(), sides.colour.tolist(), sides.outcome.tolist(),
-        sides.expected.tolist(), sides.game.tolist(), opponent_means.tolist(), sides.weight.tolist(), strict=True,
+        sides.expected.tolist(), sides.game.tolist(), event_titles, opponent_means.tolist(), sides.weight.tolist(),
+        strict=True,
     )  # fmt: skip
-    for date, is_second, colour, outcome, expected, game, opponent_mean, weight in columns:
-        event = int(events.of_game[game])
-        event_title = events.rows[event].title if event >= 0 else ""
+    for (
+        date,
+        is_second,
+        colour,
+        outcome,
+        expected,
+        game,
+        event_title,
+        opponent_mean,
+        weight,
+    ) in columns:
         opponent = played.side_name(game, is_black=not is_second)
         rows.append(
             (
@@ -140,7 +150,7 @@ def opponent_rows(book: PlayerBook) -> Rows:
     for index, first_date, last_date in zip(
         order, book.dates(first[order]), book.dates(last[order]), strict=True
     ):
-        opponent = book.data.played.players[totals.keys[index]]
+        opponent = book.played.players[totals.keys[index]]
         counts = (totals.games, totals.won, totals.drawn, totals.lost)
         rows.append(
             (
@@ -154,7 +164,10 @@ def opponent_rows(book: PlayerBook) -> Rows:
 
 def event_rows(book: PlayerBook) -> Rows:
     """Every event with score, expected score and performance, by date, `EVENT_COLUMNS`."""
-    played, events = book.data
+    played = book.played
+    named = name_events(played)
+    of_player = np.unique(named.of_game[book.sides.game])
+    events = find_events(played, named.take(of_player[of_player >= 0]))
     entry_of_side = events.entries.of_side[rows_of(played.by_player.starts, book.player)]
     all_games = played.of(book.player).game
     is_counted = np.isin(all_games, book.sides.game)
@@ -219,8 +232,7 @@ def player_at(run: Run, player: str, at: str, limits: Eligible) -> Rows:
 
 def _score(run: Run, player: str, number: int) -> dict[str, float]:
     """Points and expected points of a player in a period."""
-    data = read_events(run)
-    played = data.played
+    played = played_games(run)
     sides = played.of(played.players.index(player))
     sides = sides.take(np.flatnonzero(played.nodes["period_number"][sides.node] == number))
     totals = sides.totals(np.zeros(len(sides.game), np.int64))

@@ -122,3 +122,31 @@ def test_a_crosstable_has_results_of_both_sides_in_the_order_of_rounds() -> None
     morphy = 1
     table = make_crosstable(played, np.array([morphy, anderssen]), games)
     assert table.results == {(morphy, anderssen): [0, 1, 2], (anderssen, morphy): [2, 1, 0]}
+
+
+def test_some_events_are_as_they_are_among_all() -> None:
+    told = [
+        *round_robin("Masters"),
+        *round_robin("Minor", PLAYERS[1:], cycles=2)[:-1],
+        ("1896", "Lasker", "Steinitz", "1-0", "", "", ""),
+        ("1896", "Lasker", "Steinitz", "1/2-1/2", "Match", "", "1"),
+    ]
+    played = played_games(run_of(told))
+    whole = find_events(played)
+    order = np.array([2, 0])
+    some = find_events(played, whole.named.take(order))
+    assert some.rows == [whole.rows[event] for event in order]
+    for position, event in enumerate(order):
+        assert some.games_of(position).tolist() == whole.games_of(event).tolist()
+        for name in ("player", "points", "rank", "skills", "expected", "is_contest"):
+            of_some = getattr(some.entries, name)[some.entries.of(position)]
+            of_all = getattr(whole.entries, name)[whole.entries.of(event)]
+            assert of_some.tolist() == of_all.tolist()
+    games = np.arange(len(told))
+    assert {*whole.named.titles_of(games)} == {
+        "",
+        "Masters, Hastings 1895",
+        "Minor, Hastings 1895",
+        "Match 1896",
+    }
+    assert some.named.titles_of(games)[:11] == ["Masters, Hastings 1895"] * 10 + [""]

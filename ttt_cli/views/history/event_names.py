@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 
-from ttt_cli.support.arrays import Mask, Places
+from ttt_cli.support.arrays import Ids, Mask, Places
+from ttt_cli.support.folding import fold_all
 from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.history.sorting import distinct
 
@@ -14,15 +17,60 @@ _GAMES_A_SITE: Final = 3.0  # at most, of a player in an event that moves from s
 _TRAVELLERS: Final = 0.5  # of its players, at least
 
 
-class EventNames(NamedTuple):
-    """Year and name of every event, sorted, and the event of each game (-1 for none), shape (games,)."""
+def event_title(name: str, year: int) -> str:
+    """The name of an event with the year, unless that is in it."""
+    return name if str(year) in name else f"{name} {year}"
 
-    names: list[tuple[int, str]]
+
+@dataclass(frozen=True)
+class NamedEvents:
+    """Which games are one event, and what it is called.
+
+    | field | shape | content |
+    |---|---|---|
+    | `names` | (events,) | the event with its place, unless one names the other |
+    | `years` | (events,) | year |
+    | `of_game` | (games,) | the event of each game, -1 for none |
+    """
+
+    names: list[str]
+    years: Ids
     of_game: Places
 
+    def __len__(self) -> int:
+        return len(self.names)
 
-def name_events(played: PlayedGames) -> EventNames:
-    """The events: games with the same year and the same texts of event and site.
+    @cached_property
+    def n_games(self) -> Places:
+        """The number of games of each event, shape (events,)."""
+        return np.bincount(self.of_game[self.of_game >= 0], minlength=len(self))
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """Year and name of each event, without accents and case."""
+        return fold_all(
+            [f"{year} {name}" for year, name in zip(self.years.tolist(), self.names, strict=True)]
+        )
+
+    def title(self, event: int) -> str:
+        """The name of an event with the year."""
+        return event_title(self.names[event], int(self.years[event]))
+
+    def titles_of(self, games: Places) -> list[str]:
+        """The events of some games; empty for none."""
+        events = self.of_game[games].tolist()
+        return [self.title(event) if event >= 0 else "" for event in events]
+
+    def take(self, events: Places) -> NamedEvents:
+        """Some of the events, in this order; games of the others have none."""
+        new_numbers = np.full(len(self) + 1, -1)  # by event; the last one is for games without any
+        new_numbers[events] = np.arange(len(events))
+        names = [self.names[event] for event in events.tolist()]
+        return NamedEvents(names, self.years[events], new_numbers[self.of_game])
+
+
+def name_events(played: PlayedGames) -> NamedEvents:
+    """The events by year, then name: games with the same year and the same texts of event and site.
 
     The site does not count in events that move from site to site, as a world cup or a league.
     """
@@ -40,10 +88,11 @@ def name_events(played: PlayedGames) -> EventNames:
     for year_and_event, site_text in zip(event_of_key.tolist(), site_of_key.tolist(), strict=True):
         year, event_text = divmod(year_and_event, n_texts)
         named.append((year, event_name(texts[event_text], texts[site_text])))
-    names = sorted({(year, name) for year, name in named if name})
-    number = {event: index for index, event in enumerate(names)}
+    events = sorted({(year, name) for year, name in named if name})
+    number = {event: index for index, event in enumerate(events)}
     of_key = np.array([number.get(event, -1) for event in named], np.int64)
-    return EventNames(names, of_key[key_of_game])
+    years = np.array([year for year, _ in events], np.int32)
+    return NamedEvents([name for _, name in events], years, of_key[key_of_game])
 
 
 def event_name(event: str, site: str) -> str:

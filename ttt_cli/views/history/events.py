@@ -10,9 +10,8 @@ import numpy as np
 
 from ttt_cli.games.event_sets import EXHIBITIONS, event_texts_in_sets
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
-from ttt_cli.support.folding import fold_all
 from ttt_cli.views.history.crosstables import find_completeness
-from ttt_cli.views.history.event_names import name_events
+from ttt_cli.views.history.event_names import NamedEvents, event_title, name_events
 from ttt_cli.views.history.performances import Performances, find_performances
 from ttt_cli.views.history.played import PlayedGames, Totals, game_of
 from ttt_cli.views.history.slices import rows_of
@@ -39,7 +38,7 @@ class Event(NamedTuple):
     @property
     def title(self) -> str:
         """The name with the year, unless that is in it."""
-        return self.name if str(self.year) in self.name else f"{self.name} {self.year}"
+        return event_title(self.name, self.year)
 
 
 @dataclass(frozen=True)
@@ -125,48 +124,50 @@ class EventEntries:
 
 @dataclass(frozen=True)
 class Events:
-    """The events by year, then name.
+    """The events, in the order of `named`.
 
-    `of_game`, shape (games,): the event of each game, -1 for none. `games`: the games that have one, by event, those of
-    event k from `starts[k]` to before `starts[k + 1]`. Exhibitions have no performances.
+    `games`: the games that have one, by event, those of event k from `starts[k]` to before `starts[k + 1]`. Exhibitions
+    have no performances.
     """
 
     rows: list[Event]
-    of_game: Places
+    named: NamedEvents
     games: Places
     starts: Places
     entries: EventEntries
+
+    @property
+    def of_game(self) -> Places:
+        """The event of each game, -1 for none, shape (games,)."""
+        return self.named.of_game
 
     def games_of(self, event: int) -> Places:
         """The games of an event."""
         return self.games[rows_of(self.starts, event)]
 
 
-def find_events(played: PlayedGames) -> Events:
-    """The events of all games."""
-    names, of_game = name_events(played)
-    n_games = np.bincount(of_game[of_game >= 0], minlength=len(names)).tolist()
+def find_events(played: PlayedGames, named: NamedEvents | None = None) -> Events:
+    """The events of all games, or only those in `named`, which takes less time."""
+    if named is None:
+        named = name_events(played)
+    of_game = named.of_game
     games = stable_order(of_game)[np.count_nonzero(of_game < 0) :]
-    starts = np.searchsorted(of_game[games], np.arange(len(names) + 1))
-    entries = _entries(played, of_game, len(names))
+    starts = np.searchsorted(of_game[games], np.arange(len(named) + 1))
+    entries = _entries(played, of_game, len(named))
     completeness = find_completeness(played, of_game, entries.played, entries.starts)
     entry_is_complete = np.repeat(completeness.is_complete, np.diff(entries.starts))
     entries = replace(entries, rank=np.where(entry_is_complete, entries.rank, 0))
-    folded_names = fold_all([f"{year} {name}" for year, name in names])
-    has_handicaps = np.bincount(of_game[games], played.offset[games] != 0.0, len(names)) > 0
-    kinds = _exhibitions(folded_names, _where_one_met_all(entries), has_handicaps)
+    has_handicaps = np.bincount(of_game[games], played.offset[games] != 0.0, len(named)) > 0
+    kinds = _exhibitions(named.folded, _where_one_met_all(entries), has_handicaps)
     for event, kind in enumerate(kinds):
         if kind:
             entries.is_contest[entries.of(event)] = False
     columns = zip(
-        names, folded_names, n_games, kinds, completeness.possible.tolist(), completeness.missing.tolist(),
-        completeness.is_complete.tolist(), strict=True,
+        named.names, named.years.tolist(), named.folded, named.n_games.tolist(), kinds,
+        completeness.possible.tolist(), completeness.missing.tolist(), completeness.is_complete.tolist(), strict=True,
     )  # fmt: skip
-    rows = [
-        Event(name, year, folded, n_known, kind, possible, missing, is_complete)
-        for (year, name), folded, n_known, kind, possible, missing, is_complete in columns
-    ]
-    return Events(rows, of_game, games, starts, entries)
+    rows = [Event(*event) for event in columns]
+    return Events(rows, named, games, starts, entries)
 
 
 def _where_one_met_all(entries: EventEntries) -> Mask:

@@ -13,6 +13,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.views.columns import Column, each
 from ttt_cli.views.events import EventData
+from ttt_cli.views.history.event_names import NamedEvents, name_events
 from ttt_cli.views.history.events import Events, find_events
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import PlayedGames, Sides, game_of, played_games
@@ -67,7 +68,14 @@ class RecordSource:
     @cached_property
     def events(self) -> Events:
         """The events of the run."""
-        return self.already_read.events if self.already_read else find_events(self.played)
+        if self.already_read:
+            return self.already_read.events
+        return find_events(self.played, self.named_events)
+
+    @cached_property
+    def named_events(self) -> NamedEvents:
+        """The names of the events, which take less time than the events."""
+        return self.already_read.events.named if self.already_read else name_events(self.played)
 
     @cached_property
     def is_eligible(self) -> Mask:
@@ -109,8 +117,7 @@ class RecordSource:
 
     def event_titles(self, games: Places) -> list[str]:
         """The events of some games; empty for none."""
-        indices = self.events.of_game[games].tolist()
-        return ["" if index < 0 else self.events.rows[index].title for index in indices]
+        return self.named_events.titles_of(games)
 
 
 @dataclass(frozen=True)
