@@ -79,11 +79,15 @@ def test_neutral_ground_gives_no_advantage():
 
 
 @pytest.mark.parametrize(
-    "header", ["date,white,black,white_goals,black_goals", "date,team1,team2,score1,score2"]
+    ("header", "sides"),
+    [
+        ("date,white,black,white_goals,black_goals", ["white", "black"]),
+        ("date,team1,team2,score1,score2", ["first", "second"]),
+    ],
 )
-def test_other_tables_have_none_unless_the_sides_are_named(header):
+def test_other_tables_have_none_unless_the_sides_are_named(header, sides):
     run = api.fit(table(header), model="elo")
-    assert run.meta.config["data"]["sides"] == ["white", "black"]
+    assert run.meta.config["data"]["sides"] == sides
     assert run.meta.config["model"]["white_advantage"] == 0.0
     config = api.configure(None, ["data.sides=[Home, Away]"], model="elo")
     assert api.fit(table(header), config).meta.config["model"]["white_advantage"] == "estimate"

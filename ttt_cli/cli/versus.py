@@ -25,7 +25,7 @@ MORE = "more: --record (their games by period and side), --each (who was ahead w
     help="A covariate of the game: A's value minus B's, A:B, or the category of the game; repeatable.",
 )
 @click.option(
-    "--record", is_flag=True, help="Show the record of their games by period and colour instead."
+    "--record", is_flag=True, help="Show the record of their games by period and side instead."
 )
 @click.option(
     "--each",
@@ -57,10 +57,10 @@ def command(
     """Show who would win a game between A and B, and the record of their games.
 
     `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: each at the peak. All probabilities are A's.
-    `stronger` is the probability of the higher skill. Outcomes are averaged over both colours unless a key names
-    white, black or neutral. Of three or more players: for every pair the probability that the player of the row is
-    stronger, or with --places the probabilities of all places in a race in their last common period. A table on a
-    terminal shows A and B beside each other; -f csv has all keys.
+    `stronger` is the probability of the higher skill. Outcomes are averaged over both sides unless a key names a side
+    (white, black, or home, away) or neutral. Of three or more players: for every pair the probability that the player
+    of the row is stronger, or with --places the probabilities of all places in a race in their last common period. A
+    table on a terminal shows A and B beside each other; -f csv has all keys.
     """
     of_a_game = at_b is not None or games is not None or bool(conditions) or record
     refuse(
@@ -97,7 +97,8 @@ def command(
 
     view = versus_view(run, a, b, at=at, at_b=at_b, games=games, conditions=conditions)
     if record:
-        query.show(versus_record(run, view.players))
+        query.show(versus_record(run, view.players, short=query.titled))
+        view = view._replace(notes=view.notes_on_names)
     elif query.titled:
         query.show(side_by_side(run, view.report))
         view = view._replace(notes=(*view.notes, MORE))

@@ -120,18 +120,20 @@ def resolve(document: Document) -> Resolved:
 CHESS: Final = "ttt-career"  # the shipped config of chess games when no model is named
 WHITE_AND_BLACK: Final = ["white", "black"]
 HOME_AND_AWAY: Final = ["home", "away"]
+FIRST_AND_SECOND: Final = ["first", "second"]
 
 
 def for_games(resolved: Resolved, report: ReadReport) -> Resolved:
     """Config for the games read: the model if none is named, the names of the sides, and White's advantage for `auto`.
 
     Without a named model: `ttt-career` for chess files, else `ttt`. Sides are called home and away if the files do so;
-    then an advantage that is `auto` is estimated.
+    then an advantage that is `auto` is estimated. In other files that are not of chess they are first and second.
     """
     resolved = _default_model(resolved, report)
     data = resolved.config.data
-    if report.home and data.sides == WHITE_AND_BLACK:
-        data = data.model_copy(update={"sides": [*HOME_AND_AWAY]})
+    if data.sides == WHITE_AND_BLACK and (report.home or not report.chess):
+        sides = HOME_AND_AWAY if report.home else FIRST_AND_SECOND
+        data = data.model_copy(update={"sides": [*sides]})
         resolved = replace(resolved, config=resolved.config.model_copy(update={"data": data}))
     return for_sides(resolved, home=names_home(data))
 

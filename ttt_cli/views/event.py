@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.errors import LookupFailed, nearest
 from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Column, build_rows, each
@@ -21,6 +20,7 @@ from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import played_games
 from ttt_cli.views.rows import Rows, counted, finite, integral
 from ttt_cli.views.run import run_line
+from ttt_cli.views.sides import NEUTRAL, game_words
 
 DOMINANCE: Final = 10  # times the games of the next event of the name
 _LISTED: Final = 10
@@ -74,6 +74,7 @@ STANDING_COLUMNS: Final[tuple[Column[EventStanding], ...]] = (
     Column("skill", "points", "skill in the period of the event", each(lambda row: row.skill), decimals=0),
 )  # fmt: skip
 _GAME_COLUMNS: Final = ("round", "date", "white", "black", "result", "expected")
+_GROUND: Final = "ground"  # a further column outside of chess
 
 
 def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
@@ -84,7 +85,11 @@ def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
 
 
 def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
-    """The games of the event selected by `find_event`: `round,date,white,black,result,expected` (White's)."""
+    """The games of the event selected by `find_event`: `round,date,white,black,result,expected` (White's).
+
+    Columns and results as in `GameWords`; outside of chess a column `ground` is `neutral` or empty.
+    """
+    words = game_words(run)
     with run:
         data = _read_event(run, name, at)
         played = data.played
@@ -98,10 +103,13 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
                 (
                     played.texts[played.round[game]], date,
                     played.side_name(game, is_black=False), played.side_name(game, is_black=True),
-                    RESULTS[played.outcome[game]], float(chances[number, 2] + chances[number, 1] / 2.0),
+                    words.result_of_game(int(played.outcome[game]), float(played.margin[game])),
+                    float(chances[number, 2] + chances[number, 1] / 2.0),
+                    *([] if words.is_chess else [NEUTRAL if played.neutral[game] else ""]),
                 )
             )  # fmt: skip
-        return Rows(_GAME_COLUMNS, rows, _title(run, data), {"expected": 2})
+        columns = _GAME_COLUMNS if words.is_chess else (*_GAME_COLUMNS, _GROUND)
+        return words.renamed(Rows(columns, rows, _title(run, data), {"expected": 2}))
 
 
 def _read_event(run: Run, name: str, at: int | None) -> EventData:

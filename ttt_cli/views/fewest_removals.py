@@ -15,7 +15,6 @@ from ttt_cli.inference.games_in_posterior import refuse_teams
 from ttt_cli.inference.influence import Influence, Supposition, Target
 from ttt_cli.periods import label, period_of
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import Column, build_rows, each
@@ -23,6 +22,7 @@ from ttt_cli.views.doubt import EligibleSkills, Refit, eligible_skills
 from ttt_cli.views.rankings.eligible import WIDER, Eligible
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
+from ttt_cli.views.sides import game_words
 from ttt_cli.views.without import WithoutByRefit, games_without
 
 if TYPE_CHECKING:
@@ -98,12 +98,15 @@ def fewest_removal_rows(run: Run, at: str | int, limits: Eligible, refit: Refit)
         period = label(period_number, cast("Period", run.meta.period))
         removals = fewest_removals(run, games, period_number, limits, refit)
         dates = date_texts(games)
+        words = game_words(run)
         rows = [
             LeftOut(
                 date=dates[row],
                 white=games.players[games.white[row]],
                 black=games.players[games.black[row]],
-                result=RESULTS[games.outcome[row]],
+                result=words.result_of_game(
+                    int(games.outcome[row]), float(games.victory_margin[row])
+                ),
                 event=games.event[row],
                 lead=lead,
             )
@@ -115,7 +118,7 @@ def fewest_removal_rows(run: Run, at: str | int, limits: Eligible, refit: Refit)
             f"Without {'this game' if len(rows) == 1 else f'these {len(rows)} games'} {removals.new_leader} is number "
             f"one of {period} instead of {removals.leader} (refitted: {new_mean:.1f} against {former})"
         )
-        return build_rows(run, LEFT_OUT_COLUMNS, rows, (title, run_line(run)))
+        return words.renamed(build_rows(run, LEFT_OUT_COLUMNS, rows, (title, run_line(run))))
 
 
 def fewest_removals(

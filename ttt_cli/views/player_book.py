@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.event_summaries import summarise_events
@@ -18,11 +17,11 @@ from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import PlayedGames, Sides, played_games
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.history.streaks import STREAKS, longest_streaks
-from ttt_cli.views.players import NEUTRAL
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import find_field
 from ttt_cli.views.rows import Rows, counted, finite, integral
-from ttt_cli.views.run import run_line, side_names
+from ttt_cli.views.run import run_line
+from ttt_cli.views.sides import game_words
 
 _DECIMALS: Final = {
     "expected": 2, "points": 1, "performance": 0, "sd": 0, "opponent_mean": 0, "mean": 1, "score": 3,
@@ -97,10 +96,13 @@ def book_rows(
 
 
 def game_rows(book: PlayerBook) -> Rows:
-    """Every game with what was expected of the player, `GAME_COLUMNS`; expected by skills taken as independent."""
+    """Every game with what was expected of the player, `GAME_COLUMNS`; expected by skills taken as independent.
+
+    Columns and results as in `GameWords`.
+    """
     sides = book.sides
     played = book.played
-    labels = [*side_names(book.run), NEUTRAL]
+    words = game_words(book.run)
     scale = book.run.scale
     opponent_means = played.nodes["mean"][sides.opponent_node] * scale.slope + scale.shift
     event_titles = name_events(played).titles_of(sides.game)
@@ -124,7 +126,8 @@ def game_rows(book: PlayerBook) -> Rows:
         opponent = played.side_name(game, is_black=not is_second)
         rows.append(
             (
-                book.name, date, opponent, labels[colour], RESULTS[outcome], expected, event_title,
+                book.name, date, opponent, words.labels[colour],
+                words.result_of_side(outcome, played.margin[game]), expected, event_title,
                 played.texts[played.round[game]], opponent_mean, integral(weight),
             )
         )  # fmt: skip
@@ -134,7 +137,7 @@ def game_rows(book: PlayerBook) -> Rows:
         run_line(book.run),
         "result and expected score are the player's",
     )
-    return Rows(GAME_COLUMNS, rows, title, _DECIMALS, frozenset(hidden))
+    return words.renamed(Rows(GAME_COLUMNS, rows, title, _DECIMALS, frozenset(hidden)))
 
 
 def opponent_rows(book: PlayerBook) -> Rows:

@@ -13,12 +13,12 @@ from ttt_cli.views.people import RunPeople
 from ttt_cli.views.player_filter import find_filter
 from ttt_cli.views.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import COLOURS, run_line, side_names
+from ttt_cli.views.run import run_line
+from ttt_cli.views.sides import COLOURS, NEUTRAL, GameWords, game_words
 from ttt_cli.views.text_charts import chart
 
-Sides = tuple[str, str]  # what the side named first and the other are called
 _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
-NEUTRAL: Final = "neutral"  # what both sides are called where neither has an advantage
+_CHESS: Final = GameWords(*COLOURS)
 _DECIMALS: Final = {
     "score": 3,
     "expected": 3,
@@ -99,11 +99,11 @@ class GameOfPlayer(NamedTuple):
     neutral: bool
     chance: Outcome
 
-    def side(self, sides: Sides) -> str:
+    def side(self, words: GameWords) -> str:
         """The player's side."""
         if self.neutral:
             return NEUTRAL
-        return sides[0] if self.is_white else sides[1]
+        return words.first if self.is_white else words.second
 
 
 class _GameRow(NamedTuple):
@@ -331,19 +331,22 @@ def tally(games: Iterable[GameOfPlayer]) -> Tally:
 
 
 def record_rows(
-    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = COLOURS
+    player: str,
+    games: Sequence[GameOfPlayer],
+    title: tuple[str, ...] = (),
+    words: GameWords = _CHESS,
 ) -> Rows:
     """One row per period for both colours, and one for each colour that was played.
 
     Columns `player,period,colour,games,wins,draws,losses,score,expected,opponents_mean`; `score` and `expected` are
-    per game, `colour` is both, one of `sides`, or neutral.
+    per game; `colour` (`side` in other sports) is both, one of the sides, or neutral.
     """
     rows = []
     for period, group in groupby(games, lambda game: game.period):
         played = list(group)
         by_colour = {"both": played}
-        for side in (*sides, NEUTRAL):
-            by_colour[side] = [game for game in played if game.side(sides) == side]
+        for side in words.labels:
+            by_colour[side] = [game for game in played if game.side(words) == side]
         for colour, of_colour in by_colour.items():
             if of_colour:
                 sums = tally(of_colour)
@@ -351,9 +354,8 @@ def record_rows(
                 means = (sums.points / sums.games, sums.expected / sums.games, sums.opponents_mean)
                 rows.append((player, period, colour, *counts, *means))
     counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
-    return Rows(
-        ("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"})
-    )
+    columns = ("player", "period", words.column, *counted)
+    return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 
 
 def record_words(wins: float, draws: float, losses: float) -> str:
@@ -362,16 +364,20 @@ def record_words(wins: float, draws: float, losses: float) -> str:
 
 
 def upset_rows(
-    player: str, games: Sequence[GameOfPlayer], title: tuple[str, ...] = (), sides: Sides = COLOURS
+    player: str,
+    games: Sequence[GameOfPlayer],
+    title: tuple[str, ...] = (),
+    words: GameWords = _CHESS,
 ) -> Rows:
     """Wins with an expected score below a half, the least likely win first.
 
-    Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`; skills of the game's period.
+    Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`, `side` for `colour` in other sports.
+    Skills of the period of the game.
     """
     upsets = [game for game in games if game.result == 2 and game.chance.expected < 0.5]
     rows = []
     for game in sorted(upsets, key=lambda game: (game.chance.win, game.date)):
-        win = (game.date, game.opponent, game.chance.win, game.side(sides))
+        win = (game.date, game.opponent, game.chance.win, game.side(words))
         means = (game.strength["mean"], game.opponent_strength["mean"])
         rows.append((player, *win, *means, game.file, game.line))
     columns = (
@@ -379,7 +385,7 @@ def upset_rows(
         "date",
         "opponent",
         "p_win",
-        "colour",
+        words.column,
         "mean",
         "opponent_mean",
         "file",
@@ -472,7 +478,7 @@ def player_games(
     `until`: years of the games.
     """
     games = [game for game in games_of(run, player) if _in_years(game.period, since, until)]
-    sides = side_names(run)
+    words = game_words(run)
     sums = tally(games)
     best = best_period(games)
     title = [f"{player}: {sums.words}"]
@@ -480,9 +486,9 @@ def player_games(
         score = f"{best.sums.points:g} of {best.sums.games:g}, {best.gain:+.1f} on expectation"
         opponents_mean = f"opponents' mean {sums.opponents_mean:.0f}"
         title.append(f"{opponents_mean}; best {run.meta.period} {best.period}: {score}")
-    record = record_rows(player, games, tuple(title), sides)
-    upsets = upset_rows(player, games, ("Wins against the odds",), sides)
-    return (_short_record(record, sides) if short else record), upsets
+    record = record_rows(player, games, tuple(title), words)
+    upsets = upset_rows(player, games, ("Wins against the odds",), words)
+    return (short_record(record, words) if short else record), upsets
 
 
 def with_record(run: Run, player: str, history: Rows) -> Rows:
@@ -506,23 +512,23 @@ def with_record(run: Run, player: str, history: Rows) -> Rows:
     return replace(history, columns=columns, rows=rows, decimals={**history.decimals, "score": 3})
 
 
-def _short_record(record: Rows, sides: Sides) -> Rows:
+def short_record(record: Rows, words: GameWords) -> Rows:
     """A row per period of a table of `record_rows`, with the records by side as `+wins =draws -losses`."""
     cells = list(record.records())
-    words = {
-        (row["period"], row["colour"]): record_words(row["wins"], row["draws"], row["losses"])
+    counts = {
+        (row["period"], row[words.column]): record_words(row["wins"], row["draws"], row["losses"])
         for row in cells
     }
-    has_neutral = any(colour == NEUTRAL for _, colour in words)
-    colours = (*sides, NEUTRAL) if has_neutral else sides
+    has_neutral = any(side == NEUTRAL for _, side in counts)
+    sides = words.labels if has_neutral else words.labels[:2]
     rows = []
     for row in cells:
-        if row["colour"] == "both":
+        if row[words.column] == "both":
             period = row["period"]
             means = (row["score"], row["expected"], row["opponents_mean"])
-            by_side = [words.get((period, colour), "") for colour in colours]
-            rows.append((row["player"], period, words[period, "both"], *means, *by_side))
-    heads = [colour if colour == NEUTRAL else f"as_{colour}" for colour in colours]
+            by_side = [counts.get((period, side), "") for side in sides]
+            rows.append((row["player"], period, counts[period, "both"], *means, *by_side))
+    heads = [words.as_side(side).replace(" ", "_") for side in sides]
     columns = ("player", "period", "record", "score", "expected", "opponents_mean", *heads)
     return replace(record, columns=columns, rows=rows)
 

@@ -47,15 +47,6 @@ def unit_words(run: Run) -> str:
     return POINTS if abs(size - 100.0) < _SAME_SIZE else f"{POINTS}; {size:.0f} are 100 Elo"
 
 
-COLOURS: Final = ("white", "black")  # the sides of chess
-
-
-def side_names(run: Run) -> tuple[str, str]:
-    """Names of the two sides."""
-    first, second = run.meta.config.get("data", {}).get("sides", COLOURS)
-    return str(first), str(second)
-
-
 def axis_title(run: Run) -> str:
     """Title of an axis of skills, with the anchor of its scale."""
     if not run.scale.anchors:

@@ -9,7 +9,7 @@ from ttt_cli.periods import as_text
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.conditions import Conditions, find_conditions
-from ttt_cli.views.players import games_of, record_rows, tally
+from ttt_cli.views.players import games_of, record_rows, short_record, tally
 from ttt_cli.views.probability import (
     Match,
     Strength,
@@ -20,12 +20,12 @@ from ttt_cli.views.probability import (
     stronger,
 )
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
+from ttt_cli.views.run import load_numpy_meanwhile, run_line
+from ttt_cli.views.sides import NEUTRAL, game_words
 
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
 _LEVELS: Final = (80, 95)
-_AT_SIDES: Final = {"home": "at home", "away": "away"}
 TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
@@ -52,11 +52,12 @@ CAUTION: Final = "skills of different times are tied only through chains of oppo
 
 
 class VersusView(NamedTuple):
-    """The names of both, the report, and remarks on names, periods and comparability."""
+    """The names of both, the report, and remarks: on names, and all with those on periods and comparability."""
 
     players: tuple[str, str]
     report: Rows
     notes: tuple[str, ...]
+    notes_on_names: tuple[str, ...] = ()
 
 
 def versus_view(
@@ -112,15 +113,16 @@ def versus_view(
     method = [TAKEN[compared.method]] if compared.method else []
     title = (f"{first} against {second}", *method, run_line(run))
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
-    notes = [lookup.note for lookup in lookups if lookup.note]
-    notes.append(
-        f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}"
-    )
+    notes_on_names = [lookup.note for lookup in lookups if lookup.note]
+    notes = [
+        *notes_on_names,
+        f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}",
+    ]
     if skill_a["period"] != skill_b["period"]:
         notes.append(CAUTION.format(skill_a["period"], skill_b["period"]))
     if not conditions and points_by_term(run.meta.params):
         notes.append("covariates count as 0 or as their reference; --with NAME=VALUE sets one")
-    return VersusView((first, second), report, tuple(notes))
+    return VersusView((first, second), report, tuple(notes), tuple(notes_on_names))
 
 
 def _skill(run: Run, player: str, number: int) -> dict[str, Any]:
@@ -205,9 +207,10 @@ def _by_colour(run: Run, game: _PredictedGame) -> dict[str, float]:
     as_black = b_as_white.turned()
     if abs(as_white.expected - as_black.expected) <= 1e-9:
         return {}
-    by_colour = {"white": as_white, "black": as_black}
+    words = game_words(run)
+    by_colour = {words.first: as_white, words.second: as_black}
     if run.has_rows("neutral_games"):
-        (by_colour["neutral"],) = outcomes(model, game.neutral_params, [game.a], [game.b])
+        (by_colour[NEUTRAL],) = outcomes(model, game.neutral_params, [game.a], [game.b])
     facts = {}
     for colour, outcome in by_colour.items():
         facts[f"win_{colour}"] = outcome.win
@@ -246,14 +249,14 @@ def side_by_side(run: Run, report: Rows) -> Rows:
         _ComparedLine("draws it", *_decimals(facts["draw"], facts["draw"])),
         _ComparedLine("expected score", *_both(facts["expected"])),
     ]
-    for side, other_side in (("white", "black"), ("black", "white")):
+    words = game_words(run)
+    for side, other_side in ((words.first, words.second), (words.second, words.first)):
         if f"expected_{side}" in facts:
-            name = side_names(run)[0 if side == "white" else 1]
             of_b = 1.0 - facts[f"expected_{other_side}"]
-            words = _AT_SIDES.get(name, f"as {name}")
-            table.append(_ComparedLine(f"  {words}", *_decimals(facts[f"expected_{side}"], of_b)))
-    if "expected_neutral" in facts:
-        table.append(_ComparedLine("  on neutral ground", *_both(facts["expected_neutral"])))
+            label = f"  {words.as_side(side)}"
+            table.append(_ComparedLine(label, *_decimals(facts[f"expected_{side}"], of_b)))
+    if f"expected_{NEUTRAL}" in facts:
+        table.append(_ComparedLine("  on neutral ground", *_both(facts[f"expected_{NEUTRAL}"])))
     if "match_games" in facts:
         count = facts["match_games"]
         table.append(
@@ -280,9 +283,12 @@ def side_by_side(run: Run, report: Rows) -> Rows:
     sentence = (
         f"{player_a} {facts['period_a']} against {player_b} {facts['period_b']}: {_verdict(facts)}"
     )
-    return Rows(
-        ("", player_a, player_b), [tuple(row) for row in table], (sentence, *report.title[1:])
-    )
+    explained = []
+    if f"expected_{words.first}" in facts:
+        explained = [f"a game and its expected score: averaged over {words.averaged}"]
+    explained.append("beaten and drawn: in the games of all years")
+    title = (sentence, *explained, *report.title[1:])
+    return Rows(("", player_a, player_b), [tuple(row) for row in table], title)
 
 
 class _ComparedLine(NamedTuple):
@@ -323,12 +329,17 @@ def _both(of_a: float | None) -> tuple[str, str]:
     return ("", "") if of_a is None else _decimals(of_a, 1.0 - of_a)
 
 
-def versus_record(run: Run, players: tuple[str, str]) -> Rows:
-    """The record of the first player against the second by period and colour; names as in the run."""
+def versus_record(run: Run, players: tuple[str, str], *, short: bool = False) -> Rows:
+    """The record of the first player against the second by period and side; names as in the run.
+
+    `short`: for terminals, as in `player_games`.
+    """
+    words = game_words(run)
     with run:
         played = games_of(run, *players)
     title = f"{players[0]} against {players[1]}: {tally(played).words}"
-    return record_rows(players[0], played, (title,), side_names(run))
+    record = record_rows(players[0], played, (title,), words)
+    return short_record(record, words) if short else record
 
 
 class _ComparedPeriods(NamedTuple):

@@ -14,13 +14,13 @@ from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games
 from ttt_cli.inference.influence import Influence, OneGame, SkillChange, Supposition, Target
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.schema import RESULTS
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.opponent_chains import chain_rows
 from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
+from ttt_cli.views.sides import game_words
 from ttt_cli.views.why_question import Question, find_question
 
 GAME: Final = "game"
@@ -36,7 +36,7 @@ class Reason:
     """Games, and what a skill or lead would be without them, shown units.
 
     - `name`: of the opponent, event, year or source; the date of a game
-    - `players`, `result`: of a single game, White first
+    - `players`, `outcome`, `result`: of a single game, White first
     - `games`: their number, weighted
     - `without`: the skill or lead without them; `before` the one with them
     - `alone`: a single game as it looks from all others
@@ -44,6 +44,7 @@ class Reason:
 
     name: str
     players: tuple[str, str]
+    outcome: int
     result: str
     event: str
     games: float
@@ -59,7 +60,7 @@ class Reason:
 
     def change_if(self, outcome: int) -> float | None:
         """Change if White's game had this outcome, shown points; None for the outcome that it had."""
-        if self.alone is None or RESULTS[outcome] == self.result:
+        if self.alone is None or outcome == self.outcome:
             return None
         return self.slope * self.alone.changes[outcome]
 
@@ -136,7 +137,7 @@ def why_rows(
     title = f"{question.words}: {before:.1f} +- {sd:.1f}; what it would be without the games of each {by}"
     if by == GAME:
         title = f"{question.words}: {before:.1f} +- {sd:.1f}; what it would be without each game"
-    return build_rows(run, columns, reasons, (title, run_line(run)))
+    return game_words(run).renamed(build_rows(run, columns, reasons, (title, run_line(run))))
 
 
 class _GamesOfOpponents(NamedTuple):
@@ -230,6 +231,7 @@ class _GroupsOfGames:
         supposed = self._influence.suppose(Supposition(games))
         first = int(games[0])
         table = self._table
+        outcome = int(table.outcome[first])
         return Reason(
             name=date_texts(table, slice(first, first + 1))[0]
             if self._is_single
@@ -238,7 +240,10 @@ class _GroupsOfGames:
                 self._side(table.white[first], table.white_team[first]),
                 self._side(table.black[first], table.black_team[first]),
             ),
-            result=RESULTS[table.outcome[first]],
+            outcome=outcome,
+            result=game_words(self._run).result_of_game(
+                outcome, float(table.victory_margin[first])
+            ),
             event=table.event.values[table.event.codes[first]],
             games=float(table.weight[games].sum()),
             without=supposed.of(target),

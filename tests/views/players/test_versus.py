@@ -78,8 +78,6 @@ def test_a_screen_has_a_sentence_and_both_beside_each_other(run: Run) -> None:
         f"{numbers['expected_white']:.3f}",
         f"{1 - numbers['expected_black']:.3f}",
     )
-    run.meta.config["data"] = {"sides": ["home", "away"]}
-    assert {"  at home", "  away"} <= {what for what, *_ in side_by_side(run, report).rows}
     assert lines["points of 4"][0] == f"{numbers['match_points']:.3f}"
     assert lines["has beaten the other"] == ("2", "1")
 

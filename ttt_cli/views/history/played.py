@@ -38,6 +38,7 @@ SELECT period_number, date_days AS days, date_precision AS "precision", white_id
 FROM {DATABASE}.main.game_rows
 """
 _NEUTRAL_GAMES: Final = 'SELECT "row" FROM neutral_games'
+_MARGINS: Final = 'SELECT "row", margin FROM victory_margins'
 _COVARIATE_POINTS: Final = 'SELECT "row", points FROM covariate_points'
 # Skills in categories of games, and the games there with the rows of these skills
 _OF_CATEGORIES: Final = f"""
@@ -212,6 +213,7 @@ class PlayedGames:
     | `offset` | (games,) | Elo points added to White's strength |
     | `covariate_points` | (games,) | points that covariates add to White's strength |
     | `neutral` | (games,) | nobody had White's advantage |
+    | `margin` | (games,) | by how much games were won, 0 where it is unknown |
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
     | `nodes` | (nodes,) each | `period_number`, strengths of players in periods with games, then those in categories |
     | `event`, `site`, `round` | (games,) | indices in `texts`, 0 where unknown |
@@ -231,6 +233,7 @@ class PlayedGames:
     offset: Array
     covariate_points: Array
     neutral: Mask
+    margin: Array
     white_node: Places
     black_node: Places
     nodes: Strengths
@@ -539,6 +542,9 @@ def played_games(run: Run) -> PlayedGames:
     ]
     games["neutral"] = np.zeros(n_games, np.bool_)
     games["neutral"][run.arrays(_NEUTRAL_GAMES)["row"]] = True
+    games["margin"] = np.zeros(n_games)
+    margins = run.arrays(_MARGINS)
+    games["margin"][margins["row"]] = margins["margin"]
     games["covariate_points"] = np.zeros(n_games)
     covariate_points = run.arrays(_COVARIATE_POINTS)
     games["covariate_points"][covariate_points["row"]] = covariate_points["points"]

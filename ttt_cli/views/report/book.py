@@ -23,13 +23,12 @@ from ttt_cli.views.history.years import (
     year_skills,
 )
 from ttt_cli.views.people import AGE, RunPeople
-from ttt_cli.views.players import NEUTRAL as NEUTRAL_SIDE
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.rankings.dominance import LeadInPeriod, Leads, largest_leads, lead_sds_from
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.links import PageLinks, event_links, player_links
 from ttt_cli.views.report.markup import text
-from ttt_cli.views.run import side_names
+from ttt_cli.views.sides import GameWords, game_words
 
 MOST_DOMINANT: Final = 50  # players on the first page
 _SHOWN_FIELDS: Final = ("federation", "title")
@@ -42,9 +41,8 @@ class Book:
     `limits`: who is eligible. `published`: published ratings, if any. `opponents`: of all players. `skills`: skills
     by year. `rankings`: of every year. `player_pages`, `event_pages`: addresses and links. `event_names`: as HTML;
     last, a dash for no event. `event_numbers`: indices of events by title. `events_in`: the events of a year.
-    `years`: those that have a page, from the first game to the last one with a game or a ranking. `sides`: labels
-    of the first side, the second side and neutral ground. `about`: what else is known of players. `dominant`:
-    the `MOST_DOMINANT` largest leads.
+    `years`: those that have a page, from the first game to the last one with a game or a ranking. `words`: what
+    sides and results are called. `about`: what else is known of players. `dominant`: the `MOST_DOMINANT` largest leads.
     """
 
     run: Run
@@ -63,7 +61,7 @@ class Book:
     event_numbers: dict[str, int]
     events_in: dict[int, list[int]]
     years: list[int]
-    sides: list[str]
+    words: GameWords
     about: RunPeople
     dominant: Leads
 
@@ -135,7 +133,7 @@ def _make_book(
         event_numbers={event.title: index for index, event in enumerate(events.rows)},
         events_in=events_in,
         years=_years(played, rankings),
-        sides=_side_labels(run),
+        words=game_words(run),
         about=RunPeople(run),
         dominant=dominant,
     )  # fmt: skip
@@ -145,10 +143,3 @@ def _years(played: PlayedGames, rankings: YearRankings) -> list[int]:
     """All years from the first game to the last one with a game or a ranking."""
     years = [*played.year[[0, -1]].tolist(), *rankings.by_year]
     return list(range(min(years), max(years) + 1))
-
-
-def _side_labels(run: Run) -> list[str]:
-    """Labels of the sides and of neutral ground: their initials, if these differ."""
-    names = [*side_names(run), NEUTRAL_SIDE]
-    initials = list(dict.fromkeys(name[0].upper() for name in names))
-    return initials if len(initials) == len(names) else names

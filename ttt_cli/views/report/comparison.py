@@ -38,6 +38,7 @@ def compare_page(book: Book) -> str:
     parts = {
         "data": embedded(data),
         "has_joint": book.run.has_joint,
+        "averaged": markup.text(book.words.averaged),
         "dotted": markup.dotted(book.published),
     }
     return markup.page(book.title, "Compare", markup.filled("compare.html", parts), up="")
@@ -90,7 +91,7 @@ def _history(book: Book, player: int) -> list[Any]:
 
 
 def _chances(book: Book) -> dict[str, Any]:
-    """Expected results by difference of skill, from 0, and root of the summed variances; averaged over both colours.
+    """Expected results by difference of skill, from 0, and root of the summed variances; averaged over both sides.
 
     `win` and `loss` are those of the better side, a row for each spread, `step` and `width` apart on the run's scale.
     Draw margins of one's own are taken at their medians, those that move as in the last year.

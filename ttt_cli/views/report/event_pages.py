@@ -11,6 +11,7 @@ from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.subjects import Subject
+from ttt_cli.views.sides import NEUTRAL
 
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
@@ -41,14 +42,15 @@ def _meaning(run: Run) -> str:
 
 
 def _game_line(book: Book, year: int, game: int) -> str:
-    """Round, date, players, result and White's expected score."""
+    """Round, date, players, result, White's expected score, and neutral ground."""
     played = book.played
     names = book.player_pages.fields("../players/")
     cells = (
         markup.field(played.texts[played.round[game]]), markup.within(played.dates[game], year),
         *[_side(played, names, game, is_black=is_black) for is_black in (False, True)],
-        markup.result(played.outcome[game]),
+        markup.result_of_game(book.words, int(played.outcome[game]), float(played.margin[game])),
         markup.expected_score(played.expected(game)),
+        *([NEUTRAL] if played.neutral[game] else []),
     )  # fmt: skip
     return "\t".join(cells)
 

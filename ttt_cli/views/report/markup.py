@@ -20,6 +20,7 @@ from ttt_cli.views.history.events import Events
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.published_ratings import PublishedRatings
 from ttt_cli.views.run import axis_title
+from ttt_cli.views.sides import GameWords
 
 _WHOLE: Final = 1e15  # larger numbers are not written as integers
 RESULTS: Final = ("0", "½", "1")  # from one's own side
@@ -202,9 +203,16 @@ def more(count: int, where: str = "") -> str:
     return note(f"and {count:,} more{where}") if count else ""
 
 
-def result(outcome: int) -> str:
-    """White's outcome from both sides, as `1–0`."""
-    return f"{RESULTS[outcome]}–{RESULTS[2 - outcome]}"
+def result_of_game(words: GameWords, outcome: int, margin: float) -> str:
+    """A result as in `GameWords.result_of_game`, in chess as `1–0`."""
+    if words.is_chess:
+        return f"{RESULTS[outcome]}–{RESULTS[2 - outcome]}"
+    return text(words.result_of_game(outcome, margin))
+
+
+def result_of_side(words: GameWords, outcome: int, margin: float) -> str:
+    """A result as in `GameWords.result_of_side`, in chess the point of the side."""
+    return RESULTS[outcome] if words.is_chess else words.result_of_side(outcome, margin)
 
 
 def page(

@@ -15,7 +15,6 @@ from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.careers import best_events, career_sentence, rivals
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.rows import counted
-from ttt_cli.views.run import COLOURS, side_names
 
 _SHORTEST: Final = 3  # years of a curve
 _MOST_OPPONENTS: Final = 300
@@ -162,9 +161,7 @@ def _best_wins(book: Book, sides: Sides) -> str:
 
     table = {
         "date": [markup.date(dates[game]) for game in games],
-        "colour" if side_names(book.run) == COLOURS else "side": [
-            book.sides[colour] for colour in sides.colour[best]
-        ],
+        book.words.column: [book.words.initials[colour] for colour in sides.colour[best]],
         "opponent": [opponent(row) for row in best.tolist()],
         "#chance to win": [markup.chance(win) for win in sides.win[best].tolist()],
         "event": [book.event_names[event] for event in book.events.of_game[games]],
@@ -218,10 +215,13 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
         weight = float(sides.weight[row])
         team = book.played.team_name(int(sides.game[row]), is_black=not sides.is_second[row])
         opponent = opponents[sides.opponent[row]] if team is None else markup.field(team)
-        result = markup.RESULTS[sides.outcome[row]] + ("" if weight == 1 else f" × {weight:.10g}")
+        result = markup.result_of_side(
+            book.words, int(sides.outcome[row]), float(book.played.margin[sides.game[row]])
+        )
+        times = "" if weight == 1 else f" × {weight:.10g}"
         cells = (
-            markup.within(dates[sides.game[row]], year), book.sides[sides.colour[row]],
-            opponent, result, markup.expected_score(float(sides.expected[row])),
+            markup.within(dates[sides.game[row]], year), book.words.initials[sides.colour[row]],
+            opponent, f"{result}{times}", markup.expected_score(float(sides.expected[row])),
         )  # fmt: skip
         yield "\t".join(cells)
 

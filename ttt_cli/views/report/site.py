@@ -77,9 +77,11 @@ def site_files(
 ) -> Iterator[tuple[str, str]]:
     """Path and text of every file; `simple`: returns `simple_files`, perhaps of another process."""
     yield "site.css", markup.assets("style.css") + markup.assets("site.css")
+    words = book.words
     constants = {
         "CURVES": markup.curves_frame(book.run),
         "SHARED_PAGES": links.SHARED_PAGES,
+        "SIDES": {"first": words.first, "second": words.second, "column": words.column},
         "YEARS": [book.years[0], book.years[-1]],
     }
     assignments = [f"globalThis.{name} = {embedded(value)};\n" for name, value in constants.items()]

@@ -8,7 +8,6 @@ from ttt_cli.support.arrays import Places
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.rows import counted
-from ttt_cli.views.run import side_names
 
 _RANKED: Final = 300
 _NEW: Final = 200
@@ -164,7 +163,7 @@ def _games(book: Book, games: list[int]) -> str:
     played = book.played
     links = book.player_pages.links("../players/")
     listed = games[:_MOST_GAMES]
-    first_side, second_side = side_names(book.run)
+    words = book.words
 
     def side(game: int, *, is_black: bool) -> str:
         team = played.team_name(game, is_black=is_black)
@@ -173,9 +172,12 @@ def _games(book: Book, games: list[int]) -> str:
 
     table = {
         "date": [played.dates[game] for game in listed],
-        first_side: [side(game, is_black=False) for game in listed],
-        second_side: [side(game, is_black=True) for game in listed],
-        "#result": [markup.result(played.outcome[game]) for game in listed],
+        words.first: [side(game, is_black=False) for game in listed],
+        words.second: [side(game, is_black=True) for game in listed],
+        "#result": [
+            markup.result_of_game(words, int(played.outcome[game]), float(played.margin[game]))
+            for game in listed
+        ],
         "#expected": [markup.chance(played.expected(game)) for game in listed],
     }
     return markup.table("games", table) + markup.more(

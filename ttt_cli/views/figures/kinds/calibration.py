@@ -7,7 +7,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.spec import Records, Spec
-from ttt_cli.views.run import side_names
+from ttt_cli.views.sides import game_words
 
 _LEAST_GAMES: Final = 10  # of a bin
 
@@ -20,7 +20,7 @@ def draw_calibration(run: Run, options: FigureOptions) -> Figure:
 
 def calibration_figure(run: Run, forecast: Forecast) -> Spec:
     """Predicted probabilities of the three outcomes against observed frequencies, with two standard errors."""
-    first, second = [side[:1].upper() + side[1:] for side in side_names(run)]
+    first, second = [side[:1].upper() + side[1:] for side in game_words(run).labels[:2]]
     names = {"win": f"{first} wins", "draw": "draw", "loss": f"{second} wins"}
     records: Records = [
         {

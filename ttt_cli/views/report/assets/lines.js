@@ -1,6 +1,6 @@
 const EVENT_HEADS = ["year", "event", "#place", "#games", "#points", "#expected", "#performance"];
-const GAME_HEADS = ["date", "colour", "opponent", "#result", "#expected", "event"];
-const ROUND_HEADS = ["round", "date", "white", "black", "#result", "#expected"];
+const GAME_HEADS = ["date", SIDES.column, "opponent", "#result", "#expected", "event"];
+const ROUND_HEADS = ["round", "date", SIDES.first, SIDES.second, "#result", "#expected", "ground"];
 const FEW = 3; // games whose events need no table
 
 /** The fields of every line; a field is a text or an element. */
@@ -41,8 +41,11 @@ const dateOf = (date, year) => (/^\d{4}/.test(date) ? date : date ? `${year}-${d
 
 const chanceOf = (text) => (text.startsWith(".") ? `0${text}` : text);
 
-/** A table as on the pages; one on a shared page has no id, and is not sorted. */
-function sortable(block, name, heads, rows) {
+/** A table as on the pages, without columns that are empty; one on a shared page has no id, and is not sorted. */
+function sortable(block, name, allHeads, allRows) {
+  const filled = allHeads.map((_, at) => allRows.some((row) => row[at]));
+  const kept = (cells) => cells.filter((_, at) => filled[at]);
+  const [heads, rows] = [kept(allHeads), allRows.map(kept)];
   const line = (tag, cells) => element("tr", {}, ...cells.map((cell) => element(tag, {}, cell)));
   const kinds = heads.map((head, at) => (head.startsWith("#") ? `r${at + 1}` : "")).filter(Boolean);
   return element("div", { class: "scroll" }, element("table", { ...(block.closest("section") ? {} : { id: `${name}-table` }), class: kinds.join(" ") },
@@ -78,8 +81,8 @@ function startRecord(block) {
 /** The games of an event. */
 function startRounds(block) {
   const year = block.dataset.year;
-  const rows = fieldsOf(block).map(([round, date, white, black, result, expected]) =>
-    [round, dateOf(date, year), personOf(white), personOf(black), result, chanceOf(expected)]);
+  const rows = fieldsOf(block).map(([round, date, first, second, result, expected, ground]) =>
+    [round, dateOf(date, year), personOf(first), personOf(second), result, chanceOf(expected), ground]);
   block.replaceWith(sortable(block, "games", ROUND_HEADS, rows));
 }
 
