@@ -149,6 +149,21 @@ def test_overconfident_predictions_are_named_with_what_to_do() -> None:
     assert "ttt compare CONFIG --tune --tune-by score" in remark
 
 
+def test_the_search_starts_at_what_the_run_has_estimated() -> None:
+    plan = Plan(
+        players=8, years=3, games=200, beta=350, white_advantage=120, clusters=1, mixing=1.0, seed=4
+    )
+    run = fit(simulate(plan).games(), model="ttt", white_advantage="estimate")
+    tuning = tune(run, "beta")
+    starts = {parameter.key: parameter.start for parameter in tuning.parameters}
+    assert starts["white_advantage"] == pytest.approx(run.meta.params["white_advantage"])
+    assert starts["white_advantage"] > 20.0
+    assert tuning.start_log_evidence == pytest.approx(run.meta.log_evidence, abs=1e-3)
+    assert tuning.remarks[0] == "white_advantage is tuned, too, because the config estimates it"
+    elsewhere = tune(run, "white_advantage", ["model.white_advantage=10"])
+    assert [parameter.start for parameter in elsewhere.parameters] == [10.0]
+
+
 def test_a_drift_of_nothing_is_begun_where_a_slope_shows(run: Run) -> None:
     found = tune(run, "tau", ["model.tau=0"])
     assert found.parameters[0].start == 4

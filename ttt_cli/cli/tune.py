@@ -30,9 +30,9 @@ def command(
 ) -> int:
     """Find the parameters KEYS (default beta,tau) with the highest log-evidence of a run.
 
-    The search starts at the run's config, or at the values of -s. It reports each parameter with its standard
-    error, and the evidence before and after. All fits are stored as evidence points; the run's skills do not
-    change:
+    The search starts at the run's parameters, or at the values of -s. What the run's config estimates, such as
+    White's advantage, is tuned, too. It reports each parameter with its standard error, and the evidence before and
+    after. All fits are stored as evidence points; the run's skills do not change:
 
         ttt tune beta,tau -o tuned.yaml && ttt fit games.pgn -c tuned.yaml
 

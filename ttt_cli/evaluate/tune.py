@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from time import process_time
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ DEFAULT_KEYS: Final = "beta,tau"
 DIFFERENCE: Final = 0.02  # in a coordinate: of differences for the gradient
 DIGITS: Final = 7  # of the values in the tuned config
 REFITS: Final = 8  # of a smoothed system, for the calibration of its predictions
+_NO_ESTIMATES: Final[Mapping[str, float | None]] = MappingProxyType({})
 _BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
 
 
@@ -96,8 +98,8 @@ def tune(
 
     `overrides` change model and solver of the config; for a tuned parameter they set the start. Every fit is stored in
     the run as an evidence point, also after an interrupt. Parameters that are `auto` or null become numbers; those that
-    are estimated (white_advantage, covariates) are tuned too. Raises ConfigError, RunError; on a cluster WorkerLost and
-    SetupError.
+    are estimated (white_advantage, covariates) are tuned too, from the run's estimates on. Raises ConfigError,
+    RunError; on a cluster WorkerLost and SetupError.
     """
     with write_lock(run.path):
         run.refuse_replaced()
@@ -112,7 +114,9 @@ def tune(
         covariates = covariate_params(resolved, timeline, keys)
         steps = step_params(resolved, timeline)
         parsed = parse_keys(keys, resolved, covariates, steps, colours=timeline.colours)
-        search = EvidenceSearch(timeline, parsed)
+        estimates = {key: run.meta.params.get(key) for key in parsed}
+        search = EvidenceSearch(timeline, parsed, estimates)
+        further_keys = parsed[len(keys.split(",")) :]
         with (
             chain_workers(cluster_asked(resolved.config.solver.cluster), 1) as workers,
             progress.task("tuning", unit="fits") as bar,
@@ -126,19 +130,27 @@ def tune(
                     bar.advance(*message)
 
             with closing(run_chains(search, [[resolved]], workers, on_report=on_report)) as tunings:
-                return next(tunings)
+                tuning = next(tunings)
+    estimated = [f"{key} is tuned, too, because the config estimates it" for key in further_keys]
+    return replace(tuning, remarks=(*estimated, *tuning.remarks))
 
 
 @dataclass
 class EvidenceSearch:
-    """Maximises the evidence in a worker and reports every point and fit."""
+    """Maximises the evidence in a worker and reports every point and fit.
+
+    `estimates`: values of the run for parameters that its config estimates; None where it has none.
+    """
 
     timeline: Timeline
     keys: Sequence[str]
+    estimates: Mapping[str, float | None]
 
     def step(self, item: Resolved, *, fresh: bool) -> Tuning:  # noqa: ARG002
         """Search from a config."""
-        objective = Objective(item.local(), self.timeline, self.keys, Reporting(), report)
+        objective = Objective(
+            item.local(), self.timeline, self.keys, Reporting(), report, self.estimates
+        )
         optimum = objective.maximise()
         start = objective.values(objective.begin)
         values = {
@@ -182,7 +194,8 @@ class EvidenceSearch:
 class Objective:
     """Log-evidence over the coordinates of tuned parameters, with the priors of those that a fit can estimate, too.
 
-    `bar` shows the fits, `store` receives their points.
+    `bar` shows the fits, `store` receives their points. `estimates`: where the search starts in parameters that the
+    config estimates, else at no effect.
 
     `configured`: parameters of the config. `begin`: the initial coordinates. `fits`, `sweeps` and `failed` (fits
     without evidence) count the work.
@@ -195,21 +208,28 @@ class Objective:
         keys: Sequence[str],
         bar: Bar,
         store: Callable[[EvidencePoint], None] = lambda _: None,
+        estimates: Mapping[str, float | None] = _NO_ESTIMATES,
     ) -> None:
         self._priors = _priors(keys, timeline)
+        start_of = {key: estimates.get(key) or NONE for key in keys}
         if ADVANTAGE in keys and not resolved.params.given_advantage:
-            resolved = with_overrides(resolved, {ADVANTAGE: NONE})
+            resolved = with_overrides(resolved, {ADVANTAGE: start_of[ADVANTAGE]})
         if LAPSE in keys and resolved.params.estimates_lapse:
-            resolved = with_overrides(resolved, {LAPSE: NONE})
+            resolved = with_overrides(resolved, {LAPSE: start_of[LAPSE]})
         configured = covariate_params(resolved, timeline, ",".join(keys))
-        resolved = with_overrides(
-            resolved, {key: NONE for key in configured if key in keys and not configured[key]}
-        )
+        starts = {}
+        for key, points in configured.items():
+            if key in keys and not points:
+                starts[key] = start_of[key] if points is None else NONE
+        resolved = with_overrides(resolved, starts)
         # a step without a number would be a search of its own at every point
         beta = resolved.params.performance_sd
         steps = step_params(resolved, timeline)
         open_steps = [key for key, points in steps.items() if points is None]
-        resolved = with_overrides(resolved, dict.fromkeys(open_steps, PRIOR_MEAN * beta))
+        usual_step = PRIOR_MEAN * beta
+        resolved = with_overrides(
+            resolved, {key: estimates.get(key) or usual_step for key in open_steps}
+        )
         self.resolved = resolved
         self._timeline = timeline
         self._store = store
