@@ -144,8 +144,9 @@ def test_margins_of_victory_are_refused(tmp_path):
     )
     resolved = api.configure("ttt", ["data.margin=score", "model.margin_steps={2: 100}"])
     run = api.fit(games, resolved)
-    with pytest.raises(ConfigError, match="not computed for margins of victory"):
+    with pytest.raises(ConfigError, match="not computed for margins of victory") as refused:
         Influence(run)
+    assert refused.value.__notes__ == ["hint: fit the games to another run without data.margin"]
 
 
 def test_why_ranks_by_the_size_of_the_change():

@@ -25,7 +25,13 @@ from ttt_cli.timeline import NEUTRAL, UNKNOWN, Timeline, build_timeline, calenda
 
 _SPANS: Final = f"SELECT mean, sd FROM {RUN}.spans"
 _POINTS: Final = "SELECT row, points FROM covariate_points"
-_HINT: Final = "fit the games with -c ttt or ttt-career, -s solver.posterior=joint"
+_WITHOUT: Final = "fit the games to another run without"
+_HINTS: Final = {  # by what the influence is not computed for; of models the other
+    "offsets of categories": f"{_WITHOUT} model.offsets",
+    "margins of victory": f"{_WITHOUT} data.margin",
+    "orders of finish": None,
+}
+_OF_MODELS: Final = "fit the games with -c ttt or ttt-career, -s solver.posterior=joint"
 
 
 class StoredPairs(NamedTuple):
@@ -221,7 +227,9 @@ def refuse_without_influence(run: Run) -> None:
     kind = _without_influence(run)
     if kind is not None:
         raise ConfigError(
-            f"influence of games is not computed for {kind} yet", where=run.name, hint=_HINT
+            f"influence of games is not computed for {kind} yet",
+            where=run.name,
+            hint=_HINTS.get(kind, _OF_MODELS),
         )
 
 
