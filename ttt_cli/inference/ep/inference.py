@@ -223,7 +223,7 @@ class Inference(SlicedInference):
             self.slice_state, self.merged, self.slice_state.pairs.kernels.gradient
         )
         slopes = self.slice_state.chain_slopes()
-        of_nodes = slice(self.slice_state.parts.quantities[-1].end)  # those of links come after
+        of_nodes = slice(self.slice_state.parts.node_variables)
         of_priors = prior_slopes(
             self.priors, slopes.by_mean[of_nodes], slopes.by_variance[of_nodes]
         )

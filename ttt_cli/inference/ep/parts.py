@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 # Games of a part at least: with fewer, threads cost more than they save
 GAMES_EACH: Final = 100_000
-MOST: Final = 8  # parts for threads: with more, sweeps save less than they lose
+MOST_THREADS: Final = 8  # each has a part: with more, sweeps save less than they lose
 
 
 class VariableRange(NamedTuple):
@@ -56,6 +56,11 @@ class SliceParts:
     extra: ExtraRanges | None = None
 
     @property
+    def node_variables(self) -> int:
+        """Number of variables of nodes, which come first; then those of links."""
+        return self.quantities[-1].end
+
+    @property
     def ranges(self) -> list[VariableRange]:
         """All variables: of quantities, and extra ones."""
         return [*self.quantities, *(self.extra or ())]
@@ -92,7 +97,7 @@ def divide(
     parts = []
     variables = []
     between = [np.empty(0, np.int32)]
-    for begin, end in pairwise(period_cuts(game_start, min(threads, MOST)).tolist()):
+    for begin, end in pairwise(period_cuts(game_start, min(threads, MOST_THREADS)).tolist()):
         node, node_end = node_start[[begin, end]].tolist()
         game, game_end = pair_start[[begin, end]].tolist()
         parts.append(Part(begin, end, node, node_end, game, game_end))

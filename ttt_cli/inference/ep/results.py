@@ -96,8 +96,7 @@ def node_beliefs(state: SliceState) -> Array:
 
 def extra_beliefs(state: SliceState) -> Array:
     """Mean, sd, and covariance with the variable before, (3, extra variables), of a whole timeline."""
-    first = state.parts.quantities[-1].end
-    return _variable_beliefs(state, state.parts.ranges)[:, first:]
+    return _variable_beliefs(state, state.parts.ranges)[:, state.parts.node_variables :]
 
 
 def _variable_beliefs(state: SliceState, ranges: Sequence[VariableRange]) -> Array:

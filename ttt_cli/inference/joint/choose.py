@@ -256,9 +256,8 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
     sites = _stored_sites(inference, fit, JOINT_PREFIX, JOINT_SITE)
     joint = JointInference(inference, shape_of(inference), sites)
     joint.believe()
-    inference.moving.follow_strength(
-        joint
-    )  # which a fit does not store, as it follows from beliefs
+    # A fit does not store the strengths of players in games, since they follow from beliefs.
+    inference.moving.follow_strength(joint)
     return joint
 
 
@@ -341,26 +340,13 @@ def _stored_sites(
 
 
 def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links:
-    """The precision matrix of nodes: precisions of sites by pairs of nodes, and variances of all steps of chains."""
+    """The precision matrix of a joint Gaussian, as a fit stores it; `chains` are those of all variables."""
     games = inference.merged.games
-    node_variables = inference.slice_state.parts.quantities[-1].end
+    node_variables = inference.slice_state.parts.node_variables
     nodes = node_variables // len(inference.priors)
+    pairs = _sum_by_pair(games, _precisions_from_lower_node(games, sites.link), nodes)
+    step_variance = _step_variances(inference, chains, slice(node_variables))
     positivity = sites.positivity
-    kinds = (
-        3 if len(positivity) else 1
-    )  # of precisions: q11, q12, q22 with draw margins of players, else q
-    of_game = sites.link[:, :kinds].T
-    is_turned = games.first > games.second
-    of_turned_game = of_game[::-1]  # q22, q12, q11: x1 and x2 change places
-    precision = games.weight * np.where(is_turned, of_turned_game, of_game)
-    pairs = _sum_by_pair(games, precision, nodes)
-    # Within a group of nodes that are one, steps have no variance. The first node of a player begins a group also where
-    # it is tied to newcomers' mean in `chains`.
-    is_first_of_player = inference.chains.previous[:node_variables] < 0
-    begins_group = (
-        beginnings(chains.previous, chains.variance)[:node_variables] | is_first_of_player
-    )
-    step_variance = np.where(begins_group, chains.variance[:node_variables], 0.0)
     return Links(
         first=pairs.first,
         second=pairs.second,
@@ -370,6 +356,28 @@ def _links_of(inference: Inference, chains: Chains, sites: JointSites) -> Links:
         offsets=_offset_links(inference, chains, sites),
         sums=_sum_links(inference, sites),
     )
+
+
+def _precisions_from_lower_node(games: Pairings, link: Array) -> Array:
+    """Precisions (kinds, games) of all equal games together, as if the node with the smaller number came first.
+
+    There is one kind, q, or with draw margins of players there are three, q11, q12 and q22 of the sums x1 and x2.
+    Exchanging the nodes exchanges x1 and x2, and so q11 and q22.
+    """
+    kinds = 1 if link.shape[1] == PLAIN_SITE else 3
+    precision = link[:, :kinds].T
+    exchanged = precision[::-1]
+    return games.weight * np.where(games.first > games.second, exchanged, precision)
+
+
+def _step_variances(inference: Inference, chains: Chains, variables: slice) -> Array:
+    """Variances of the steps to some variables, points^2; 0 inside a group of variables that are one (`Shape`).
+
+    Where newcomers' mean moves, `chains` lead from it to the first nodes of players, who begin groups nevertheless.
+    """
+    is_first_of_player = inference.chains.previous[variables] < 0
+    begins_group = beginnings(chains.previous, chains.variance)[variables] | is_first_of_player
+    return np.where(begins_group, chains.variance[variables], 0.0)
 
 
 class _PairPrecisions(NamedTuple):
@@ -404,8 +412,7 @@ def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> Of
     begin, end = links.extra.chained
     if begin == end:
         return None
-    begins_group = beginnings(chains.previous, chains.variance)[begin:end]
-    step_variance = np.where(begins_group, chains.variance[begin:end], 0.0)
+    step_variance = _step_variances(inference, chains, slice(begin, end))
     if links.categories is None:
         nothing = np.empty(0, np.int32)
         return OffsetLinks(nothing, nothing, np.empty(0), step_variance)

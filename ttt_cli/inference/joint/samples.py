@@ -15,7 +15,7 @@ from ttt_cli.inference.ep.inference import (
     given_skills_of_others,
     joint_system,
 )
-from ttt_cli.inference.ep.parts import MOST
+from ttt_cli.inference.ep.parts import MOST_THREADS
 from ttt_cli.inference.ep.results import ChainVariances, chain_variances
 from ttt_cli.inference.joint.shape import joint_chains
 from ttt_cli.inference.links import NO_PAIRS
@@ -35,7 +35,6 @@ MOST_WAVES: Final = 30  # a wave is a sum of newcomers' means that varies much
 LEAST_WAVE: Final = 1e-10  # of the largest variance of a wave: smaller ones are rounding
 # Variances of which samples give more than this share are solved for exactly, at most as many as there are samples.
 MOST_SAMPLED: Final = 0.3
-NOTHING_REPORTED: Final = np.empty(0)
 
 
 class SampledHistories(NamedTuple):
@@ -78,11 +77,11 @@ class SampledSolution(NamedTuple, Generic[Key]):
 
 
 class Spread(NamedTuple):
-    """Variances, or a part of them, points^2.
+    """Variances and covariances of the joint Gaussian, or a part of them, points^2.
 
     | name | shape | |
     |---|---|---|
-    | variance | (variables and years,) | of all variables, and of newcomers' means by year |
+    | variance | (variables + years,) | of all variables, then of newcomers' means by year |
     | covariance | (variables,) | with the variable before; without one it has no meaning |
     | reported | (pairs,) | of the pairs of variables that links ask for |
     """
@@ -92,52 +91,74 @@ class Spread(NamedTuple):
     reported: Array
 
 
-def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHistories:
-    """Sampled sds; the means are those of the fit.
+class PosteriorSample(NamedTuple):
+    """A sample of the joint Gaussian, less its mean, points.
 
-    The law of total variance, of a skill x:
+    | name | shape | |
+    |---|---|---|
+    | x | (variables,) | all variables |
+    | conditional_mean | (variables + years,) | mean of each given the sampled skills of all other players, then of |
+    | | | newcomers' mean in each year given all skills |
+    """
+
+    x: Array
+    conditional_mean: Array
+
+
+def sampled_histories(inference: Inference, samples: int = SAMPLES) -> SampledHistories:
+    """Histories with sds of the joint Gaussian, of which a part is estimated from samples.
+
+    The means are those of the fit. The law of total variance, of a skill x:
 
         Var x = Var(x given other players) + Var(mean of x given other players)
 
-    Chains tell the first part exactly. Of the second waves of newcomers' means tell a part exactly, and samples the
-    remainder. Variables of which that is a large part are solved for instead.
+    | part | computed |
+    |---|---|
+    | the first | exactly, by chains |
+    | the second, as far as it follows from waves of newcomers' means | exactly (`_waves`) |
+    | what is left of the second | from samples (`_sampled_part`) |
+
+    Variables with a large share in the last row are solved for instead, exactly.
     """
-    previous = inference.chains.previous
-    size = len(previous)
-    newcomers = inference.newcomers
     state = given_skills_of_others(inference)
-    of_chains = chain_variances(state)
+    of_chains = chain_variances(state)  # before `joint_system`, which takes the same buffers
     system = joint_system(inference, state)
     waves = _waves(inference, system)
     exact = _exact_part(inference, of_chains, waves)
     sampled = _sampled_part(inference, system, waves, samples)
-    variance = exact.variance + sampled.variance
-    covariance = exact.covariance + sampled.covariance
-    sampled_share = (1.0 - exact.variance / variance)[
-        :size
-    ]  # of each variance, until it is solved for
+    spread = Spread(
+        exact.variance + sampled.variance, exact.covariance + sampled.covariance, sampled.reported
+    )
+    size = len(spread.covariance)
+    sampled_share = (1.0 - exact.variance / spread.variance)[:size]
     vague = _vague_variables(sampled_share, samples)
-    for variable, column in _solve(inference, system, _unit_vectors(vague, size)):
-        variance[variable] = column[variable]
-        covariance[variable] = column[previous[variable]]
+    _solve_variances(inference, system, vague, spread)
     sampled_share[vague] = 0.0
-    covariance[previous < 0] = 0.0  # so far with the last variable, which -1 is the index of
     # A variance from n samples has the relative error sqrt(2 / n), its root half of that.
     error = np.sqrt(np.mean(sampled_share**2) / (2.0 * samples))
-    sd = np.sqrt(variance)
+    return _with_spread(inference, spread, float(error))
+
+
+def _with_spread(inference: Inference, spread: Spread, error: float) -> SampledHistories:
+    """The histories of a fit with the sds and covariances of `spread`; `error`: of the sds."""
+    size = len(spread.covariance)
+    nodes_end = inference.slice_state.parts.node_variables
+    sd = np.sqrt(spread.variance)
+    is_first = inference.chains.previous < 0
+    covariance = np.where(is_first, 0.0, spread.covariance)
+    chains = _with_sds(inference.histories(), sd[:nodes_end], covariance[:nodes_end])
+    newcomers = inference.newcomers
     curve = newcomers.curve(np.array([newcomers.posterior.mean, sd[size:]])) if newcomers else None
-    of_nodes = slice(inference.slice_state.parts.quantities[-1].end)
-    chains = _with_sds(inference.histories(), sd[of_nodes], covariance[of_nodes])
     extra = None
     if inference.slice_state.links:
-        of_extra = slice(of_nodes.stop, size)
         means = inference.extra_beliefs()[0]
-        extra = ExtraBeliefs(means, sd[of_extra], covariance[of_extra], sampled.reported)
-    return SampledHistories(chains, curve, float(error), extra)
+        of_extra = slice(nodes_end, size)
+        extra = ExtraBeliefs(means, sd[of_extra], covariance[of_extra], spread.reported)
+    return SampledHistories(chains, curve, error, extra)
 
 
 def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResponses) -> Spread:
-    """Variances given other players, and what the waves add."""
+    """Variances given other players, and what the waves add; nothing of the reported covariances."""
     previous = inference.chains.previous
     newcomers = inference.newcomers
     of_years = newcomers.conditional_variance if newcomers else np.empty(0)
@@ -145,42 +166,59 @@ def _exact_part(inference: Inference, of_chains: ChainVariances, waves: WaveResp
     of_waves = np.einsum(
         "ki,ki->i", waves.response[:, : len(previous)], waves.response[:, previous]
     )
-    return Spread(variance, of_chains.covariance + of_waves, NOTHING_REPORTED)
+    return Spread(variance, of_chains.covariance + of_waves, np.empty(0))
 
 
 def _sampled_part(
     inference: Inference, system: JointSystem, waves: WaveResponses, samples: int
 ) -> Spread:
-    """What conditional means add that the waves do not tell, by samples of the joint Gaussian.
+    """What is left of the variance of conditional means without the waves, from samples of the joint Gaussian.
 
-    The waves are independent with variance 1, so given their values u the conditional means have the part u'R, R the
-    responses: that is taken off.
+    The waves are independent with variance 1. Given their values u the conditional means have the part u'R, R the
+    responses, which is taken off.
 
     Links ask for covariances of variables x and y in different chains. As y is among what the conditional mean of x is
     given, Cov(x, y) = Cov(mean of x, y); the same holds with x and y exchanged, and both are averaged.
     """
     previous = inference.chains.previous
     size = len(previous)
-    squares = np.zeros(waves.response.shape[1])
-    products = np.zeros(size)
+    square_sum = np.zeros(waves.response.shape[1])
+    product_sum = np.zeros(size)
     links = inference.slice_state.links
     pairs = links.reported if links else NO_PAIRS
-    reported = np.zeros(len(pairs.first))
-    for prior_sample, solved in _solve(inference, system, _samples(inference, samples)):
-        sample = prior_sample + solved
-        means = system.conditional_means(sample)
+    reported_sum = np.zeros(len(pairs.first))
+    for x, mean in _posterior_samples(inference, system, samples):
         if links:
-            reported += 0.5 * means[pairs.first] * sample[pairs.second]
-            reported += 0.5 * sample[pairs.first] * means[pairs.second]
-        wave_values = waves.weights @ means[size:]
-        means -= wave_values @ waves.response
-        squares += means * means
-        products += means[:size] * means[previous]
-    return Spread(squares / samples, products / samples, reported / samples)
+            reported_sum += 0.5 * mean[pairs.first] * x[pairs.second]
+            reported_sum += 0.5 * x[pairs.first] * mean[pairs.second]
+        wave_values = waves.weights @ mean[size:]
+        residual = mean - wave_values @ waves.response
+        square_sum += residual * residual
+        product_sum += residual[:size] * residual[previous]
+    return Spread(square_sum / samples, product_sum / samples, reported_sum / samples)
+
+
+def _posterior_samples(
+    inference: Inference, system: JointSystem, samples: int
+) -> Iterator[PosteriorSample]:
+    """Yield samples of the joint Gaussian, from the same seed in every fit."""
+    for prior_sample, correction in _solve(inference, system, _samples(inference, samples)):
+        x = prior_sample + correction
+        yield PosteriorSample(x, system.conditional_means(x))
+
+
+def _solve_variances(
+    inference: Inference, system: JointSystem, variables: Places, spread: Spread
+) -> None:
+    """Overwrite the variances of some variables, and their covariances with those before, by exact ones."""
+    previous = inference.chains.previous
+    for variable, column in _solve(inference, system, _unit_vectors(variables, len(previous))):
+        spread.variance[variable] = column[variable]
+        spread.covariance[variable] = column[previous[variable]]
 
 
 def _vague_variables(sampled_share: Array, most: int) -> Places:
-    """The variables with the largest shares of variance by samples, where these are large; `most` of them."""
+    """The variables with shares of variance from samples above `MOST_SAMPLED`; the `most` with the largest ones."""
     variables = np.argsort(-sampled_share, kind="stable")[:most]
     return variables[sampled_share[variables] > MOST_SAMPLED]
 
@@ -223,42 +261,51 @@ def _waves(inference: Inference, system: JointSystem) -> WaveResponses:
 
 
 def _samples(inference: Inference, samples: int) -> Iterator[RightSide[Array]]:
-    """Yield a sample x of the prior, and b = (noise of the sites) - L x: x + A^-1 b is a sample of the posterior.
+    """Yield a sample x of the prior as key, and b = (noise of the sites) - L x, of each sample of the posterior.
 
-    L is the precision of the sites, and the covariance of their noise.
+    L is the precision of the sites, and the covariance of their noise: x + A^-1 b is a sample of the posterior.
     """
-    games = inference.merged.games
-    previous = inference.chains.previous
+    variance = joint_chains(inference).variance[: len(inference.chains.previous)]
+    # performances have no prior: any value will do
+    step_sd = np.sqrt(np.where(np.isfinite(variance), variance, 0.0))
+    rng = np.random.default_rng(SEED)
+    for _ in range(samples):
+        x = _prior_sample(inference, step_sd, rng)
+        yield RightSide(x, _site_noise_less_pull(inference, x, rng))
+
+
+def _prior_sample(inference: Inference, step_sd: Array, rng: np.random.Generator) -> Array:
+    """A sample of all variables less their means, (variables,): the sums of steps along chains."""
     newcomers = inference.newcomers
-    variance = joint_chains(inference).variance[: len(previous)]
-    variance = np.where(
-        np.isfinite(variance), variance, 0.0
-    )  # performances have no prior: any value will do
+    previous = inference.chains.previous
+    x = rng.standard_normal(len(previous))
+    if newcomers:
+        # in units of the sd of the first step, by which x is multiplied next
+        x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
+    x *= step_sd
+    accumulate(previous, x)
+    return x
+
+
+def _site_noise_less_pull(inference: Inference, x: Array, rng: np.random.Generator) -> Array:
+    """A sample of the noise of the sites, of which L is the covariance, less L x, (variables,)."""
     link = inference.sites.link
     positivity = inference.sites.positivity
     own_margins = len(positivity) > 0
     links = inference.slice_state.links
+    b = np.zeros(len(x))
     pull = kernels.pull_sides if own_margins else kernels.pull_skills
-    rng = np.random.default_rng(SEED)
-    for _ in range(samples):
-        x = rng.standard_normal(len(previous))
-        b = np.zeros(len(previous))
-        if newcomers:
-            # in units of the sd of the step there, by which x is multiplied next
-            x[newcomers.first] += newcomers.sample(rng) / newcomers.sd
-        x *= np.sqrt(variance)  # steps of chains
-        accumulate(previous, x)  # their sums
-        pull(games, link, x, rng.standard_normal((len(link), 1 + own_margins)), b)
-        if links:
-            noise = rng.standard_normal(len(links.coupling))
-            pull_sums(links.rows, links.sites.site, x, noise, b)
-        if own_margins:
-            margins = slice(len(positivity), None)  # behind as many skills
-            noise = np.sqrt(np.maximum(positivity[:, 0], 0.0)) * rng.standard_normal(
-                len(positivity)
-            )
-            b[margins] += noise - positivity[:, 0] * x[margins]
-        yield RightSide(x, b)
+    noise = rng.standard_normal((len(link), 2 if own_margins else 1))
+    pull(inference.merged.games, link, x, noise, b)
+    if links:
+        noise = rng.standard_normal(len(links.coupling))
+        pull_sums(links.rows, links.sites.site, x, noise, b)
+    if own_margins:
+        margins = slice(len(positivity), None)  # they follow as many skills
+        sd = np.sqrt(np.maximum(positivity[:, 0], 0.0))
+        noise = sd * rng.standard_normal(len(positivity))
+        b[margins] += noise - positivity[:, 0] * x[margins]
+    return b
 
 
 def _solve(
@@ -266,8 +313,8 @@ def _solve(
     system: JointSystem,
     right_sides: Iterator[RightSide[Key]],
 ) -> Iterator[SampledSolution[Key]]:
-    """Yield A^-1 b of each b: one is solved in each thread, while the next are computed."""
-    systems = [system.for_another_solution() for _ in range(min(inference.threads, MOST))]
+    """Yield A^-1 b of each b, in order. Each thread solves for one of a batch while another makes the next batch."""
+    systems = [system.for_another_solution() for _ in range(min(inference.threads, MOST_THREADS))]
 
     def next_batch() -> list[RightSide[Key]]:
         return [*islice(right_sides, len(systems))]

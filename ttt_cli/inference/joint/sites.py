@@ -33,12 +33,12 @@ from ttt_cli.inference.joint.links import NO_SITES, joint_links, link_sites
 from ttt_cli.inference.joint.pairs import JointGames, joint_pairs
 from ttt_cli.inference.joint.shape import Shape, joint_chains, largest_variance
 from ttt_cli.inference.links import NO_PAIRS
-from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient
+from ttt_cli.inference.model import ChainSlopes, Evidence, EvidenceGradient, LinksGradient
 from ttt_cli.inference.prior import histories, prior_slopes
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.kernels.ep import ttt_d
-from ttt_cli.kernels.ep.structures import PositivityEvidence, Rule
-from ttt_cli.support.arrays import Array
+from ttt_cli.kernels.ep.structures import Chains, PositivityEvidence, Rule
+from ttt_cli.support.arrays import Array, Places
 
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
 # Largest share of the way to their targets that positivity sites move: full moves overshoot
@@ -97,38 +97,54 @@ class JointPrecision(NamedTuple):
     b: Array
 
 
-class JointInference:
-    """Joint Gaussian of a fit, from its sites or given ones.
+class PairCovariances(NamedTuple):
+    """Covariances of the pairs of variables of `Shape.pattern`, points^2, in the order in which it has them.
 
+    | name | shape | |
+    |---|---|---|
+    | of_games | (pairs,) each | of the pairs that the sites of each kind of games join |
+    | reported | (pairs,) | of the pairs that links ask for |
+    | of_steps | (`Shape.later`,) | of the variables with a step between groups and those before |
+    """
+
+    of_games: list[Array]
+    reported: Array
+    of_steps: Array
+
+
+class JointInference:
+    """Joint Gaussian of the variables of a fit, and the sites that it follows from.
+
+    It begins with `sites`, by default those of factorised propagation, and with the beliefs of factorised propagation.
+    `believe` computes the Gaussian of the sites, `solve` repeats this and moves the sites until neither changes.
     Variables are those of nodes, then extra ones of links, then newcomers' means by year if these move.
 
     | name | shape | unit | |
     |---|---|---|---|
     | inference | | | the factorised posterior, its games and priors |
     | chains | | | of all variables |
-    | pairs, links | | | games between two players, and of other kinds |
+    | pairs, links | | | games between two players, and of other kinds, with their sites and cavities |
     | beliefs | (2, variables) | points | means, from their origins, and sds |
+    | _positivity | (nodes, 2) | | sites that keep draw margins positive |
+    | _step_precision | (variables,) | 1/points^2 | of the prior where a chain begins, of the step where a later group |
+    | | | | begins, 0 within a group |
+    | _covariance | (variables,) | points^2 | with the variable before, 0 without one |
+    | _reported | | | pairs of variables with a covariance that links ask for |
+    | _reported_covariance | (pairs,) | points^2 | of these |
     """
 
     def __init__(self, inference: Inference, shape: Shape, sites: JointSites | None = None) -> None:
-        self.inference = inference
-        link, positivity, sums = sites or factorised_sites(inference)
-        self.pairs = joint_pairs(inference, shape.sums, link.copy())
+        initial = sites or factorised_sites(inference)
         links = inference.slice_state.links
-        self.links = joint_links(links.rows, sums.copy()) if links else None
-        self._positivity = positivity.copy()
+        self.inference = inference
         self.chains = joint_chains(inference)
+        self.pairs = joint_pairs(inference, shape.sums, initial.link.copy())
+        self.links = joint_links(links.rows, initial.sums.copy()) if links else None
+        self.beliefs = _factorised_beliefs(inference)
         self._shape = shape
-        # of the prior where a chain begins, of the step to the first variable of a later group; 0 within a group
-        group_starts = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
-        self._step_precision = np.zeros(len(self.chains.previous))
-        self._step_precision[group_starts] = 1.0 / self.chains.variance[group_starts]
-        newcomers = inference.newcomers
-        beliefs = [marginals(inference.slice_state)] + ([newcomers.beliefs] if newcomers else [])
-        self.beliefs = np.concatenate(beliefs, axis=1)
-        self._covariance = np.zeros(
-            len(self.chains.previous)
-        )  # with the variable before; 0 without
+        self._positivity = initial.positivity.copy()
+        self._step_precision = _step_precisions(self.chains, shape)
+        self._covariance = np.zeros(len(self.chains.previous))
         self._reported = links.reported if links else NO_PAIRS
         self._reported_covariance = np.zeros(len(self._reported.first))
         self._log_integral = math.nan
@@ -157,7 +173,7 @@ class JointInference:
     @property
     def _node_variables(self) -> int:
         """Number of variables of nodes."""
-        return self.inference.slice_state.parts.quantities[-1].end
+        return self.inference.slice_state.parts.node_variables
 
     @property
     def _performances(self) -> int:
@@ -191,10 +207,11 @@ class JointInference:
         *,
         evidence_only: bool = False,
     ) -> tuple[Status, tuple[tuple[float, float], ...]]:
-        """Update until means and sds are within `solver.tol`; returns the status and `trace` with a row per round
-        added.
+        """Repeat rounds until means and sds are within `solver.tol`.
 
-        With `evidence_only` there is no confirming round (`Damping`). `trace` counts towards `solver.max_sweeps`.
+        A round computes the Gaussian of the sites, then moves draw margins, then the sites. Returns the status and
+        the trace: `trace`, the rows of the sweeps before, with a row for each round. All its rows count towards
+        `solver.max_sweeps`. With `evidence_only` there is no confirming round (`Damping`).
         """
         least = ROUNDING * math.sqrt(largest_variance(self.chains.variance))
         rows = list(trace)
@@ -214,9 +231,8 @@ class JointInference:
             if remaining < solver.tol and not skipped:
                 break
             skipped = self._move_sites(damping.share)
-        return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(
-            rows
-        )
+        converged = remaining < solver.tol and not skipped
+        return Status(converged, len(rows), remaining, skipped), tuple(rows)
 
     def _believe_within_bounds(self) -> None:
         """Compute the joint Gaussian, whose matrix must be positive definite.
@@ -233,24 +249,31 @@ class JointInference:
                     raise
 
     def believe(self) -> None:
-        """Compute the joint Gaussian of the current sites and its cavities."""
+        """Compute the joint Gaussian of the current sites: beliefs, covariances, its integral, and all cavities.
+
+        Raises LinAlgError where the precision matrix is not positive definite.
+        """
         shape = self._shape
         joint_factor = self.factor(once=True)
-        factor = joint_factor.factor
-        group_mean = factor.solve(joint_factor.b)
+        group_mean = joint_factor.factor.solve(joint_factor.b)
         self._log_integral = self._log_integral_of(joint_factor, group_mean)
+        # Variances and covariances come last: with `once` the factor cannot solve after them.
         mean = group_mean[shape.group] + shape.offset
-        variance = factor.variances[shape.group]
+        variance = joint_factor.factor.variances[shape.group]
+        covariances = self._covariances_of_pairs(joint_factor.factor)
         self.beliefs = np.array([mean, np.sqrt(variance)])
-        # covariances of pairs of variables, in the order of `Shape.pattern`: of games, reported ones, of steps
-        counts = [games.pair_count for games in self.games]
-        counts.append(len(self._reported.first))
-        *of_games, self._reported_covariance, of_steps = np.split(factor.joined, np.cumsum(counts))
-        for games, covariance in zip(self.games, of_games, strict=True):
-            games.fill_cavities(mean, variance, covariance)
-        # within a group a variable and the one before differ by a constant: their covariance is the variance
+        self._reported_covariance = covariances.reported
+        # Within a group a variable and the one before differ by a constant: their covariance is the variance.
         self._covariance = np.where(self.chains.previous < 0, 0.0, variance)
-        self._covariance[shape.later] = of_steps
+        self._covariance[shape.later] = covariances.of_steps
+        for games, covariance in zip(self.games, covariances.of_games, strict=True):
+            games.fill_cavities(mean, variance, covariance)
+
+    def _covariances_of_pairs(self, factor: Factor) -> PairCovariances:
+        """The covariances of the pairs of variables that sites and steps join, or links ask for."""
+        counts = [*(games.pair_count for games in self.games), len(self._reported.first)]
+        *of_games, reported, of_steps = np.split(factor.joined, np.cumsum(counts))
+        return PairCovariances(of_games, reported, of_steps)
 
     def _log_integral_of(self, joint_factor: JointFactor, group_mean: Array) -> float:
         """Log of the integral of the prior times the sites; a performance without a prior counts as a flat factor.
@@ -271,38 +294,50 @@ class JointInference:
         return skipped + self._move_positivity(min(share, MOST_POSITIVITY_SHARE))
 
     def factor(self, *, once: bool = False) -> JointFactor:
-        """Factor of the precision matrix of groups; `once`: of a single use."""
+        """Factor of the precision matrix of groups; with `once` it cannot solve after its inverse was read."""
         shape = self._shape
-        matrix, b = self._assembled()
+        matrix, b = self._precision()
         b_less_offsets = b - matrix.times(shape.offset) if shape.offset.any() else b
         from_offsets = 0.5 * float(shape.offset @ (b + b_less_offsets))
         diagonal = shape.total(matrix.diagonal)
         factor = Factor(shape.pattern, matrix.above, diagonal, once=once)
         return JointFactor(factor, shape.total(b_less_offsets), from_offsets)
 
-    def _assembled(self) -> JointPrecision:
-        """Precision matrix of the current sites.
+    def _precision(self) -> JointPrecision:
+        """A and b of all variables, at the current sites."""
+        previous_of_steps = np.where(self._step_precision > 0.0, self.chains.previous, -1)
+        matrix = Precision(previous_of_steps, self._step_precision, self._site_entries())
+        return JointPrecision(matrix, self._b())
 
-        A step x_i - x_previous of precision p and mean m adds p times that square to the matrix, and p m to b: at i,
-        and subtracted at the previous variable.
-        """
-        shape = self._shape
-        previous = self.chains.previous
-        size = len(previous)
+    def _site_entries(self) -> list[Entries]:
+        """What sites add to A. Pairs off the diagonal have the order of `Shape.pattern`."""
         entries = [entry for games in self.games for entry in games.entries()]
-        # nothing at pairs with a reported covariance, so that they are in the matrix and its factor gives them
+        # zeros, for the pairs to be in the matrix, so that its factor gives their covariances
         entries.append(Entries(*self._reported, np.zeros(len(self._reported.first))))
-        margins = np.arange(self._node_variables - len(self._positivity), self._node_variables)
+        margins = self._margins_with_sites
         entries.append(Entries(margins, margins, self._positivity[:, 0]))
-        stepped = np.where(self._step_precision > 0.0, previous, -1)
+        return entries
+
+    def _b(self) -> Array:
+        """The sum of precision times mean over sites and steps, (variables,).
+
+        A step x_i - x_previous of precision p and mean m adds p m at i, and takes it off at the previous variable.
+        """
+        previous = self.chains.previous
+        later = self._shape.later
+        size = len(previous)
         b = self.pairs.pulls(size)
         if self.links:
             b += self.links.pulls(size)
-        b[margins] += self._positivity[:, 1]
-        weighted = self._step_precision * self.chains.mean
-        later = shape.later
-        b += weighted - np.bincount(previous[later], weighted[later], size)
-        return JointPrecision(Precision(stepped, self._step_precision, entries), b)
+        b[self._margins_with_sites] += self._positivity[:, 1]
+        of_steps = self._step_precision * self.chains.mean
+        b += of_steps - np.bincount(previous[later], of_steps[later], size)
+        return b
+
+    @property
+    def _margins_with_sites(self) -> Places:
+        """The variables that sites keep positive: draw margins, the last quantity of nodes; none without."""
+        return np.arange(self._node_variables - len(self._positivity), self._node_variables)
 
     def covariance(self, contrasts: Array) -> Array:
         """Covariances (sums, sums) of sums of skills with weights (nodes, sums), points^2."""
@@ -323,10 +358,10 @@ class JointInference:
         if not self._own_margins:
             return PositivityEvidence(0.0, 0.0)
         mean, sd = self._margin_beliefs()
-        share: PositivityEvidence = ttt_d.positivity_evidence(
+        evidence: PositivityEvidence = ttt_d.positivity_evidence(
             self.rule.origin, mean, sd**2, self._positivity
         )
-        return share
+        return evidence
 
     def _margin_beliefs(self) -> Array:
         """Means and sds of draw margins, (2, nodes)."""
@@ -346,27 +381,36 @@ class JointInference:
         kernel = inference.slice_state.pairs.kernels.gradient
         by_strength, of_games = inference.moving.gradient(self, inference.merged, kernel)
         slopes = self.chain_slopes()
-        by_mean, by_variance = slopes
-        of_priors = prior_slopes(
-            inference.priors, by_mean[: self._node_variables], by_variance[: self._node_variables]
+        params = self._prior_gradient(slopes)
+        params["draw_margin_strength"] = by_strength
+        of_links = self._links_gradient(slopes)
+        if of_links and of_links.games:
+            of_games = of_games.plus(of_links.games)
+        # Players' margins are deviations from a common one, so the sites that keep them positive depend on that, too.
+        by_margin = of_games.margin + self._positivity_evidence().by_origin
+        return EvidenceGradient(params, of_games._replace(margin=by_margin), of_links)
+
+    def _prior_gradient(self, slopes: ChainSlopes) -> dict[str, float]:
+        """The slopes in the parameters of priors, and of newcomers' mean if it moves, by name."""
+        of_nodes = slice(self._node_variables)
+        params = prior_slopes(
+            self.inference.priors, slopes.by_mean[of_nodes], slopes.by_variance[of_nodes]
         )
-        if inference.newcomers:
-            # expected squares of steps over their variances, of which `chain_slopes` makes `by_variance`
-            step_squares = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._chain_variables :]
-            of_priors |= inference.newcomers.gradient(step_squares)
-        of_priors["draw_margin_strength"] = by_strength
-        by_margin_origin = self._positivity_evidence().by_origin
-        of_links = None
-        if inference.slice_state.links and self.links:
-            of_links = links_gradient(
-                inference.slice_state.links,
-                self.links.cavity,
-                slopes,
-                inference.slice_state.pairs.play,
-            )
-            of_games = of_games.plus(of_links.games) if of_links.games else of_games
-        of_games = of_games._replace(margin=of_games.margin + by_margin_origin)
-        return EvidenceGradient(of_priors, of_games, of_links)
+        newcomers = self.inference.newcomers
+        if newcomers:
+            of_years = slice(self._chain_variables, None)
+            # `chain_slopes` has (E[square of the step] / v - 1) / (2 v) of each step of variance v, here solved for
+            # the expected square over v.
+            scaled = slopes.by_variance * self.chains.variance
+            params |= newcomers.gradient(1.0 + 2.0 * scaled[of_years])
+        return params
+
+    def _links_gradient(self, slopes: ChainSlopes) -> LinksGradient | None:
+        """The slopes in games as links of any number of variables, None without."""
+        state = self.inference.slice_state
+        if state.links is None or self.links is None:
+            return None
+        return links_gradient(state.links, self.links.cavity, slopes, state.pairs.play)
 
     # What draw margins follow (`moving_margins.WholePosterior`)
 
@@ -413,7 +457,7 @@ class JointInference:
         within_groups = np.flatnonzero((self._step_precision == 0.0) & (previous >= 0))
         if not len(within_groups):
             return
-        matrix, b = self._assembled()
+        matrix, b = self._precision()
         force = b - matrix.times(self.beliefs[0])
         # each variable has a larger number than the one before, so that later ones come first here
         for variable in within_groups[::-1]:
@@ -490,3 +534,18 @@ class JointInference:
     def reported_covariances(self) -> Array:
         """Covariances of the pairs of variables that links ask for, (pairs,), points^2."""
         return self._reported_covariance
+
+
+def _factorised_beliefs(inference: Inference) -> Array:
+    """Means from their origins, and sds, of all variables after factorised propagation, (2, variables), points."""
+    beliefs = marginals(inference.slice_state)
+    newcomers = inference.newcomers
+    return np.concatenate([beliefs, newcomers.beliefs], axis=1) if newcomers else beliefs
+
+
+def _step_precisions(chains: Chains, shape: Shape) -> Array:
+    """Precision of the prior where a chain begins, of the step where a later group begins, 0 within a group."""
+    begins_group = np.append(np.flatnonzero(chains.previous < 0), shape.later)
+    precision = np.zeros(len(chains.previous))
+    precision[begins_group] = 1.0 / chains.variance[begins_group]
+    return precision
