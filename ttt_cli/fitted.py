@@ -25,27 +25,41 @@ Nodes = NDArray[np.integer]
 
 
 class Bridge(NamedTuple):
-    """Change from nodes to their players' next ones or, after the last, over one year; shape (bridges,).
+    """Change of a quantity over the time from nodes to their players' next ones or, after the last, over one year.
 
-    After a share s of it the mean has changed by `slope` s and the variance by `rise` s + `bend` s^2; the sd is at
-    most `most`. With a `prior` sd, this is the variance without the prior; with a `centre` as well, the mean
-    approaches it as the prior gains weight. NaN: none. With a `curve`, s is on its clock, and its change of the mean
-    is added.
+    After a share s of that time the mean has changed by `mean_change` s, the variance by `rise` s + `bend` s^2. After
+    the last node s may be any number of years.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | mean_change | (bridges,) | points | |
+    | rise, bend | (bridges,) | points^2 | |
+    | most_sd | | points | largest sd; NaN: no limit |
+    | prior_sd | | points | of a prior that is combined with the games: then the variance above is that of the games |
+    | | | | alone; NaN: none |
+    | prior_mean | | points | of that prior, which the mean approaches as the games lose weight; NaN: the mean stays |
+    | curve | | | career at the nodes: s is a share of its clock, and its change of the mean is added |
+
+    Values between are computed by `histories.later_on`.
     """
 
-    slope: Array
+    mean_change: Array
     rise: Array
     bend: Array
-    most: float = math.nan
-    prior: float = math.nan
-    centre: float = math.nan
+    most_sd: float = math.nan
+    prior_sd: float = math.nan
+    prior_mean: float = math.nan
     curve: Curve = STEADY
 
 
-def idle_walk(drift: float | Array, nodes: Nodes, **more: Any) -> Bridge:
-    """Bridge over a year without games after nodes: the variance grows by `drift` squared (scalar or per node)."""
+def idle_walk(drift: float | Array, nodes: Nodes, **limits: Any) -> Bridge:
+    """Bridge over a year without games after nodes: the variance grows by `drift` squared (scalar or per node).
+
+    `limits`: other fields of the bridge.
+    """
     zeros = np.zeros(len(nodes))
-    return Bridge(slope=zeros, rise=zeros + drift_after(drift, nodes) ** 2, bend=zeros, **more)
+    rise = zeros + drift_after(drift, nodes) ** 2
+    return Bridge(mean_change=zeros, rise=rise, bend=zeros, **limits)
 
 
 def drift_after(drift: float | Array, nodes: Nodes) -> float | Array:
@@ -53,13 +67,27 @@ def drift_after(drift: float | Array, nodes: Nodes) -> float | Array:
     return drift[nodes] if isinstance(drift, np.ndarray) else drift
 
 
+class VarianceChange(NamedTuple):
+    """`rise` and `bend` of a `Bridge`, points^2."""
+
+    rise: Array
+    bend: Array
+
+
 def bridge_of_walk(
-    sd: Array, later_sd: Array, covariance: Array, walked: Array
-) -> tuple[Array, Array]:
-    """`rise` and `bend` of the variance of a walk between two uncertain ends."""
+    sd: Array, later_sd: Array, covariance: Array, walk_variance: Array
+) -> VarianceChange:
+    """Change of the variance of a walk between two uncertain ends, which have a covariance.
+
+    With variances v and u of the ends, covariance c and variance w of the walk over all the time, the variance is
+    (1 - s)^2 v + s^2 u + 2 s (1 - s) c + s (1 - s) w: the ends interpolated, and the walk between them.
+    """
     before = sd**2
     after = later_sd**2
-    return walked - 2.0 * (before - covariance), before + after - 2.0 * covariance - walked
+    return VarianceChange(
+        rise=walk_variance - 2.0 * (before - covariance),
+        bend=before + after - 2.0 * covariance - walk_variance,
+    )
 
 
 @dataclass(frozen=True)
@@ -79,10 +107,12 @@ class Walk:
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
         """Bridge between two uncertain ends, `years` apart."""
         curve = self.curve.at(earlier)
-        walked = drift_after(self.drift, earlier) ** 2 * curve.clock(years)
-        change = bridge_of_walk(self.sd[earlier], self.sd[later], self.covariance[later], walked)
-        slope = self.mean[later] - self.mean[earlier] - curve.change(years)
-        return Bridge(slope, *change, curve=curve)
+        walk_variance = drift_after(self.drift, earlier) ** 2 * curve.clock(years)
+        variance = bridge_of_walk(
+            self.sd[earlier], self.sd[later], self.covariance[later], walk_variance
+        )
+        mean_change = self.mean[later] - self.mean[earlier] - curve.change(years)
+        return Bridge(mean_change, variance.rise, variance.bend, curve=curve)
 
     def onward(self, last: Nodes) -> Bridge:
         """Bridge over a year after players' last nodes."""
@@ -97,10 +127,12 @@ class Line:
     sd: Array
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
-        """Straight line between the ends."""
-        change = self.sd[later] - self.sd[earlier]
+        """Straight lines of mean and sd between the ends."""
+        sd_change = self.sd[later] - self.sd[earlier]
         return Bridge(
-            self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2
+            mean_change=self.mean[later] - self.mean[earlier],
+            rise=2.0 * self.sd[earlier] * sd_change,
+            bend=sd_change**2,
         )
 
     def onward(self, last: Nodes) -> Bridge:
@@ -127,12 +159,12 @@ class Filter:
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
         """Bridge from the earlier ends, independent of the later ones."""
-        year = self.onward(earlier)
-        return year._replace(rise=year.rise * year.curve.clock(years))
+        one_year = self.onward(earlier)
+        return one_year._replace(rise=one_year.rise * one_year.curve.clock(years))
 
     def onward(self, last: Nodes) -> Bridge:
         """Bridge over a year after nodes, without later games."""
-        return idle_walk(self.drift, last, most=self.ceiling, curve=self.curve.at(last))
+        return idle_walk(self.drift, last, most_sd=self.ceiling, curve=self.curve.at(last))
 
 
 Chain = Walk | Line | Filter
@@ -381,12 +413,37 @@ def by_player(timeline: Timeline) -> Places:
     return np.argsort(timeline.node_player, kind="stable")
 
 
+class _IdleSpans(NamedTuple):
+    """Which of some spans have periods without games: those between two nodes, and those after a player's last.
+
+    | name | shape | |
+    |---|---|---|
+    | bridged | (bridged,) | indices of spans from a node to the next one, with other periods between |
+    | earlier, later | (bridged,) | their two nodes |
+    | periods | (bridged,) | from the one to the other |
+    | ended | (ended,) | indices of spans after a player's last node |
+    | last | (ended,) | these nodes |
+    """
+
+    bridged: Places
+    earlier: Places
+    later: Ids
+    periods: NDArray[Any]
+    ended: Places
+    last: Places
+
+
 def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
     """Skills of players from one period with games until the next: columns of shape (spans,), which start at `nodes`.
 
-    A span is from `period_number` to before `until` (NaN at a player's last); `player` is the id, `games` the weighted
-    number of games in the first period. Then come mean and sd there of each chain (`chain_columns`), and their changes
-    (`bridge_columns`).
+    | column | |
+    |---|---|
+    | player | its id |
+    | period_number | the first period, which has games |
+    | until | the player's next period with games, which is not in the span; NaN at the last |
+    | games | weighted number of games in the first period |
+    | `chain_columns` | mean and sd of each chain in the first period |
+    | `bridge_columns` | their change afterwards, from period to period |
     """
     following = timeline.next[nodes]
     begin = timeline.node_period[nodes]
@@ -394,25 +451,20 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
     until = np.where(is_last, np.nan, timeline.node_period[following])
     bridged = np.flatnonzero(~is_last & (until > begin + 1))
     ended = np.flatnonzero(is_last)
-    earlier = nodes[bridged]
-    later = following[bridged]
-    periods = (until - begin)[bridged]
-    steps = STEPS_PER_YEAR[timeline.period]
+    idle = _IdleSpans(
+        bridged=bridged,
+        earlier=nodes[bridged],
+        later=following[bridged],
+        periods=(until - begin)[bridged],
+        ended=ended,
+        last=nodes[ended],
+    )
     starts: dict[str, Array] = {}
     changes: dict[str, Array] = {}
     for name, chain in fit.chains.items():
         mean, sd = chain_columns(name)
-        starts[mean] = chain.mean[nodes]
-        starts[sd] = chain.sd[nodes]
-        after_last = chain.onward(nodes[ended])
-        bridge = chain.bridge(earlier, later, timeline.gap_years[later])
-        unchanged = (0.0, np.nan, 0.0, 0.0, after_last.most, after_last.prior, *STEADY)
-        of_bridges = _change_in_a_period(bridge, bridge.curve.by(steps).clock(periods), steps)
-        of_last = _change_in_a_period(after_last, steps, steps)
-        for number, column in enumerate(bridge_columns(name)):
-            changes[column] = np.full(len(nodes), unchanged[number])
-            changes[column][bridged] = of_bridges[number]
-            changes[column][ended] = of_last[number]
+        starts |= {mean: chain.mean[nodes], sd: chain.sd[nodes]}
+        changes |= _change_columns(timeline, name, chain, idle, len(nodes))
     return {
         "player": timeline.node_player[nodes],
         "period_number": begin,
@@ -423,24 +475,53 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> dict[str, Array]:
     }
 
 
-def _change_in_a_period(bridge: Bridge, passed: float | Array, steps: float) -> tuple[Any, ...]:
-    """The values of `bridge_columns`: a bridge over `passed` periods, divided to one; a year has `steps` periods."""
-    change = bridge.slope / passed, bridge.centre, bridge.rise / passed, bridge.bend / passed**2
-    return *change, bridge.most, bridge.prior, *bridge.curve.by(steps)
+def _change_columns(
+    timeline: Timeline, name: str, chain: Chain, idle: _IdleSpans, n_spans: int
+) -> dict[str, Array]:
+    """The `bridge_columns` of a chain, (spans,). Spans of a single period have no change, but the same limits."""
+    steps = STEPS_PER_YEAR[timeline.period]
+    bridge = chain.bridge(idle.earlier, idle.later, timeline.gap_years[idle.later])
+    after_last = chain.onward(idle.last)
+    of_bridged = _change_in_a_period(bridge, bridge.curve.by(steps).clock(idle.periods), steps)
+    of_ended = _change_in_a_period(after_last, steps, steps)
+    nothing = Bridge(np.zeros(1), np.zeros(1), np.zeros(1), after_last.most_sd, after_last.prior_sd)
+    of_others = _change_in_a_period(nothing, 1.0, 1.0)
+    columns = {}
+    for number, column in enumerate(bridge_columns(name)):
+        columns[column] = np.full(n_spans, of_others[number])
+        columns[column][idle.bridged] = of_bridged[number]
+        columns[column][idle.ended] = of_ended[number]
+    return columns
+
+
+def _change_in_a_period(bridge: Bridge, periods: float | Array, steps: float) -> tuple[Any, ...]:
+    """The values of `bridge_columns`: what changes in one of the `periods` of a bridge, by the clock of its curve.
+
+    A year has `steps` periods.
+    """
+    change = (
+        bridge.mean_change / periods,
+        bridge.prior_mean,
+        bridge.rise / periods,
+        bridge.bend / periods**2,
+    )
+    return *change, bridge.most_sd, bridge.prior_sd, *bridge.curve.by(steps)
 
 
 def parts_by_player(timeline: Timeline) -> list[slice]:
-    """Slices of the nodes in order of player, each of whole players."""
-    count = np.bincount(timeline.node_player)
-    end = np.cumsum(count)
-    inner = (
-        np.flatnonzero(
-            np.diff((end - count) // (timeline.storage.rows or max(timeline.n_nodes, 1)))
-        )
-        + 1
-    )
-    bounds = np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist()
-    return [slice(begin, stop) for begin, stop in pairwise(bounds)]
+    """Slices of the nodes in order of player (`by_player`), each of whole players.
+
+    A slice has about as many nodes as `timeline.storage` takes rows at once.
+    """
+    most = timeline.storage.rows or max(timeline.n_nodes, 1)
+    nodes_of_player = np.bincount(timeline.node_player)
+    end = np.cumsum(nodes_of_player)
+    begin = end - nodes_of_player
+    # The players whose first nodes are between two multiples of `most` are in the same part.
+    part_of_player = begin // most
+    last_of_part = np.flatnonzero(np.diff(part_of_player))
+    bounds = np.unique([0, *end[last_of_part], timeline.n_nodes]).tolist()
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def periods_of_histories(timeline: Timeline) -> Places:

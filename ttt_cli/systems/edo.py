@@ -64,11 +64,12 @@ class Adjusted(Line):
         rated = np.isfinite(self.raw_sd[later])
         before, after = (np.where(rated, self.raw_sd[nodes], 0.0) for nodes in (earlier, later))
         raw = bridge_of_walk(before, after, self.covariance[later], self.drift[later] ** 2 * years)
-        return Bridge(self.mean[later] - self.mean[earlier], *raw, prior=self.prior_sd)
+        mean_change = self.mean[later] - self.mean[earlier]
+        return Bridge(mean_change, raw.rise, raw.bend, prior_sd=self.prior_sd)
 
     def onward(self, last: Nodes) -> Bridge:
         """Bridge over a year after players' last nodes."""
-        return idle_walk(self.idle_drift, last, prior=self.prior_sd, centre=self.prior_mean)
+        return idle_walk(self.idle_drift, last, prior_sd=self.prior_sd, prior_mean=self.prior_mean)
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **options: Unpack[Given]) -> Fit:

@@ -50,7 +50,7 @@ class Smoothed(Filter):
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
         """Bridge between two uncertain ends, with the sd at most the ceiling."""
         walk = Walk(self.mean, self.sd, self.covariance, self.drift)
-        return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
+        return walk.bridge(earlier, later, years)._replace(most_sd=self.ceiling)
 
 
 @one_pass
