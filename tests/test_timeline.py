@@ -142,7 +142,7 @@ def test_of_a_file_that_names_the_winner_first_among_others_colours_are_unknown(
         [games.report.files[file].path.endswith("lists.csv") for file in games.source_file]
     )
     unknown = named_first if colours == "auto" else np.full(len(games), colours == "unknown")
-    assert timeline.sides.tolist() == np.where(unknown, UNKNOWN, KNOWN).tolist()
+    assert timeline.advantage_owner.tolist() == np.where(unknown, UNKNOWN, KNOWN).tolist()
     assert [note.partition(": colours")[0] for note in timeline.notes] == (
         [f"{tmp_path / 'lists.csv'}: the winner is always named first"] if colours == "auto" else []
     )
@@ -157,7 +157,7 @@ def test_two_files_of_one_name_differ_in_their_sides(tmp_path: Path) -> None:
     note = Problem("games.csv", 2, "winner named first", "by its columns", "kept")
     report = ReadReport((first, second), (note,))
     games = replace(games, source_file=np.array([0, 1], np.int32), report=report)
-    assert build_timeline(games, colours="auto").sides.tolist() == [UNKNOWN, KNOWN]
+    assert build_timeline(games, colours="auto").advantage_owner.tolist() == [UNKNOWN, KNOWN]
 
 
 def test_columns_of_winners_say_nothing_of_sides_however_few_their_games(tmp_path: Path) -> None:

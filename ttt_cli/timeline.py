@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Colours, Period
     from ttt_cli.kernels.layout import Nodes
 
-# Sides of a game: who has White's advantage
+# Who has White's advantage in a game
 UNKNOWN: Final = -1  # one of the two, it is unknown which
 NEUTRAL: Final = 0  # neither
-KNOWN: Final = 1  # the player named first
+KNOWN: Final = 1  # the side named first
 # Covariates that are computed: games before, in years or months, perhaps the root of their number
 _ACTIVITY: Final = re.compile(r"(?P<root>root_)?activity(_(?P<length>[1-9]\d?)(?P<unit>[ym]))?")
 _IDLE: Final = "idle"  # years without games
@@ -55,7 +55,7 @@ class Timeline:
     | game_white, game_black | (games,) | nodes; White is the player named first where colours are unknown |
     | outcome, weight | (games,) | as in `Games`, in its order |
     | offset | (games,) | added to White's strength, Elo points; model points after `in_points` |
-    | sides | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
+    | advantage_owner | (games,) | who has White's advantage: KNOWN, UNKNOWN, NEUTRAL; may have stride 0 |
     | joined | (games,) | whether a row continues the match of the previous row; None: no row does |
     | doubt | (games,) | probability that the record of a game says nothing about skills; None: all are right |
     | victory_margin | (games,) | by how much the winner won, 0 of draws and where it is unknown; None: 0 |
@@ -85,7 +85,7 @@ class Timeline:
     outcome: NDArray[np.int8]
     weight: Array
     offset: Array
-    sides: NDArray[np.int8]
+    advantage_owner: NDArray[np.int8]
     joined: Mask | None = None
     category: CodedColumn[str] | None = None
     victory_margin: Array | None = None
@@ -112,12 +112,12 @@ class Timeline:
     @property
     def colours(self) -> bool:
         """Whether White is known in any game."""
-        return bool(np.any(self.distinct_sides == KNOWN)) or not self.n_games
+        return bool(np.any(self.distinct_owners == KNOWN)) or not self.n_games
 
     @property
-    def distinct_sides(self) -> NDArray[np.int8]:
-        """`sides`, of a single game where all are equal."""
-        return self.sides if self.sides.strides[0] else self.sides[:1]
+    def distinct_owners(self) -> NDArray[np.int8]:
+        """`advantage_owner`, of a single game where all are equal."""
+        return self.advantage_owner if self.advantage_owner.strides[0] else self.advantage_owner[:1]
 
     @property
     def has_births(self) -> bool:
@@ -126,7 +126,7 @@ class Timeline:
 
     def ahead(self, advantage: float) -> Array:
         """Points (games,) by which White is ahead besides the skills, with an advantage where White is known."""
-        ahead: Array = self.offset + advantage * (self.sides == KNOWN)
+        ahead: Array = self.offset + advantage * (self.advantage_owner == KNOWN)
         return ahead
 
     def in_points(self, unit: float) -> Timeline:
@@ -139,7 +139,7 @@ class Timeline:
         of_term = {term: covariate for covariate in covariates for term in covariate.terms}
         columns = np.empty((self.n_games, len(terms)))
         for number, term in enumerate(terms):
-            columns[:, number] = of_term[term].column(term, self.sides == KNOWN)
+            columns[:, number] = of_term[term].column(term, self.advantage_owner == KNOWN)
         return columns
 
     def with_computed(self, names: Iterable[str]) -> Timeline:
@@ -210,7 +210,7 @@ class Timeline:
             outcome=self.outcome[games],
             weight=weight,
             offset=self.offset[games],
-            sides=self.sides[games],
+            advantage_owner=self.advantage_owner[games],
             joined=None if self.joined is None else self.joined[games],
             category=None if self.category is None else texts_of_rows(self.category, games),
             victory_margin=None if self.victory_margin is None else self.victory_margin[games],
@@ -245,29 +245,31 @@ class Timeline:
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games in time. `auto`: colours are unknown in files that name the winner first."""
+    """Lay out games in time. `auto`: colours are unknown in files that name the winner first.
+
+    Games between teams are laid out as rows of a lineup, in each of which two members meet.
+    """
     storage = games.storage
     periods = _find_periods(games, period)
     storage.release()
     lineup = find_lineup(games, periods.game_start)
-    # pieces with about as many games as may be in memory
-    starts = _starts(lineup.row_start[:-1] // (storage.rows or max(len(lineup.white), 1))).tolist()
-    pieces = [slice(begin, end) for begin, end in pairwise([*starts, len(periods.number)])]
+    pieces = _pieces(lineup, storage)
     nodes = _find_nodes(lineup, storage, pieces)
     laid_out = _lay_out(lineup, storage, STEPS_PER_YEAR[period], periods, nodes, pieces)
-    members = members_in(lineup, laid_out.white, laid_out.black)
+    game_nodes = _find_game_nodes(lineup, laid_out)
     columns = laid_out.nodes
-    game_white = laid_out.white
-    game_black = laid_out.black
     if lineup.first_row is not None:
-        game_white = game_white[lineup.first_row]
-        game_black = game_black[lineup.first_row]
+        # `_lay_out` counts rows: a game of teams has several
         columns.games[:] = games_of_nodes(
-            game_white, game_black, games.weight, members, len(columns.player)
+            game_nodes.white,
+            game_nodes.black,
+            games.weight,
+            game_nodes.members,
+            len(columns.player),
         )
-    sides = _find_sides(games, colours)
+    owners = _find_advantage_owners(games, colours)
     joined = _find_joined(games)
-    for array in (*periods, *nodes, *columns, game_white, game_black, sides.sides):
+    for array in (*periods, *nodes, *columns, game_nodes.white, game_nodes.black, owners.owner):
         array.flags.writeable = False
     storage.release()
     return Timeline(
@@ -282,22 +284,22 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         previous=columns.previous,
         next=columns.next,
         gap_years=columns.gap_years,
-        game_white=game_white,
-        game_black=game_black,
+        game_white=game_nodes.white,
+        game_black=game_nodes.black,
         outcome=games.outcome,
         weight=games.weight,
         offset=games.offset,
-        sides=sides.sides,
+        advantage_owner=owners.owner,
         joined=joined,
         category=games.category if games.category.codes.any() else None,
         victory_margin=games.victory_margin if games.victory_margin.any() else None,
         doubt=1.0 - games.p_true if (games.p_true < 1.0).any() else None,
-        members=members,
+        members=game_nodes.members,
         race=games.race if games.race.any() else None,
         covariates=tuple(make_covariate(texts) for texts in games.covariates),
         births=games.people.births(games.players) if BORN in games.people.fields else None,
         people=games.people,
-        notes=sides.notes,
+        notes=owners.notes,
         storage=storage,
     )
 
@@ -362,8 +364,16 @@ class _NodePlayers(NamedTuple):
     player: Ids  # (nodes,), by period, then player
 
 
+def _pieces(lineup: Lineup, storage: ArrayStorage) -> list[slice]:
+    """Slices of consecutive periods with about as many rows as may be in memory."""
+    rows_in_memory = storage.rows or max(len(lineup.white), 1)
+    first_periods = _starts(lineup.row_start[:-1] // rows_in_memory).tolist()
+    n_periods = len(lineup.row_start) - 1
+    return [slice(begin, end) for begin, end in pairwise([*first_periods, n_periods])]
+
+
 def _find_nodes(lineup: Lineup, storage: ArrayStorage, pieces: list[slice]) -> _NodePlayers:
-    """The nodes of all periods; `pieces` are consecutive periods to look at together."""
+    """The nodes of all periods; `pieces` are `_pieces`."""
     from ttt_cli.kernels.layout import find_nodes, sort_nodes
 
     n_players = lineup.n_players
@@ -389,10 +399,10 @@ def _find_nodes(lineup: Lineup, storage: ArrayStorage, pieces: list[slice]) -> _
 
 
 class _LaidOut(NamedTuple):
-    """Columns of nodes, and the nodes of the players of rows."""
+    """Columns of nodes (see `kernels.layout`), and the nodes of White and Black of the rows of a lineup, (rows,)."""
 
-    nodes: Nodes  # see `kernels.layout`
-    white: Ids  # (rows,) of the lineup, or (games,)
+    nodes: Nodes
+    white: Ids
     black: Ids
 
 
@@ -429,14 +439,30 @@ def _lay_out(
     return _LaidOut(columns, white, black)
 
 
+class _GameNodes(NamedTuple):
+    """Nodes of the first members of the sides of games, (games,), and of all members; None without teams."""
+
+    white: Ids
+    black: Ids
+    members: Members | None
+
+
+def _find_game_nodes(lineup: Lineup, laid_out: _LaidOut) -> _GameNodes:
+    """The nodes of games, by those of the rows of a lineup."""
+    members = members_in(lineup, laid_out.white, laid_out.black)
+    if lineup.first_row is None:
+        return _GameNodes(laid_out.white, laid_out.black, members)
+    return _GameNodes(laid_out.white[lineup.first_row], laid_out.black[lineup.first_row], members)
+
+
 class _AdvantageOwners(NamedTuple):
     """Who has White's advantage in each game, (games,), and notes on it."""
 
-    sides: NDArray[np.int8]
+    owner: NDArray[np.int8]
     notes: tuple[str, ...] = ()
 
 
-def _find_sides(games: Games, colours: Colours) -> _AdvantageOwners:
+def _find_advantage_owners(games: Games, colours: Colours) -> _AdvantageOwners:
     """Who has White's advantage; with `auto`, colours are unknown in files that name the winner first."""
     notes: tuple[str, ...] = ()
     is_unknown: Mask | bool = colours == "unknown"
@@ -453,8 +479,8 @@ def _find_sides(games: Games, colours: Colours) -> _AdvantageOwners:
     is_neutral: Mask | bool = games.neutral if games.neutral.any() else False
     if games.race.any():
         is_neutral = is_neutral | (games.race > 0)
-    sides = np.where(is_neutral, NEUTRAL, np.where(is_unknown, UNKNOWN, KNOWN)).astype(np.int8)
-    return _AdvantageOwners(sides if sides.ndim else np.broadcast_to(sides, len(games)), notes)
+    owner = np.where(is_neutral, NEUTRAL, np.where(is_unknown, UNKNOWN, KNOWN)).astype(np.int8)
+    return _AdvantageOwners(owner if owner.ndim else np.broadcast_to(owner, len(games)), notes)
 
 
 def _find_joined(games: Games) -> Mask | None:

@@ -104,7 +104,7 @@ def test_beliefs_and_evidence_are_those_of_the_dense_twin(case, model, solver):
         points += sign * np.array([float(side.values[code]) for code in side.codes])
     if colours == "known":  # the category of a game adds to White's advantage
         of_surface = {"hard": 0.0, "clay": 45.0, "grass": -30.0}
-        not_neutral = timeline.sides != 0
+        not_neutral = timeline.advantage_owner != 0
         points += not_neutral * np.array(
             [of_surface[surface.single.values[code]] for code in surface.single.codes]
         )

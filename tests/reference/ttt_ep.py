@@ -297,7 +297,7 @@ class Twin:
         """Of x, given the outcome of a game or another one, with a wider margin."""
         line, params, noise = self.timeline, self.params, 2 * self.params.beta**2
         outcome = int(line.outcome[g]) - 1 if outcome is None else outcome
-        signs = {KNOWN: (1,), UNKNOWN: (1, -1)}.get(int(line.sides[g]), (0,))
+        signs = {KNOWN: (1,), UNKNOWN: (1, -1)}.get(int(line.advantage_owner[g]), (0,))
         leads = [self.unit * line.offset[g] + sign * params.given_advantage for sign in signs]
         if self.of_margins:
             return either([partial(of_sides, outcome, noise, lead) for lead in leads], m, c)

@@ -97,7 +97,7 @@ class Linked:
             outcome=timeline.outcome[played],
             weight=timeline.weight[played],
             offset=timeline.offset[played],
-            sides=np.ones(played.sum(), np.int8),
+            advantage_owner=np.ones(played.sum(), np.int8),
         )
 
     def laid_extra(self) -> ExtraVariables:

@@ -23,7 +23,7 @@ from ttt_cli.histories import chain_columns
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.covariates import find_terms, with_computed, with_points
 from ttt_cli.inference.lapse import NAME as LAPSE
-from ttt_cli.inference.outcome import by_sides, in_year, logistic_margin
+from ttt_cli.inference.outcome import by_advantage_owner, in_year, logistic_margin
 from ttt_cli.inference.params import Params, Traits
 from ttt_cli.inference.sides import sides_as_players
 from ttt_cli.inference.solver import rough_enough
@@ -322,11 +322,13 @@ class Forecaster:
                 for number, side in enumerate((white, black)):
                     side["mean"] = np.where(has_members, sides.mean[:, number], side["mean"])
                     side["sd"] = np.where(has_members, sides.sd[:, number], side["sd"])
-                advantage = params.get(ADVANTAGE, 0.0) * (predicted.sides == KNOWN)
+                advantage = params.get(ADVANTAGE, 0.0) * (predicted.advantage_owner == KNOWN)
                 added = sides.added_to_first(added, advantage)
         white["mean"] = white["mean"] + 0.5 * added
         black["mean"] = black["mean"] - 0.5 * added
-        probabilities = by_sides(self.model.predict, params, white, black, timeline.sides[games])
+        probabilities = by_advantage_owner(
+            self.model.predict, params, white, black, timeline.advantage_owner[games]
+        )
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
     def params_before(self, first: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ttt_cli.inference.advantage import fit_with_advantage
 from ttt_cli.inference.covariates import with_given_points, with_points_added
 from ttt_cli.inference.outcome import (
     ELO_SCALE,
-    by_sides,
+    by_advantage_owner,
     log_score,
     logistic_probabilities,
     resolve_logistic_margin,
@@ -83,7 +83,7 @@ def rows_of(timeline: Timeline, advantage: float = 0.0) -> tuple[PeriodRange, Ga
         np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
     )
     ends = timeline.game_white.copy(), timeline.game_black.copy()
-    either = advantage * (timeline.sides == UNKNOWN)
+    either = advantage * (timeline.advantage_owner == UNKNOWN)
     rows = (
         *ends,
         timeline.outcome.copy(),
@@ -167,7 +167,7 @@ def prediction_score(
         "sd": sd[timeline.game_white],
     }
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
-    probabilities = by_sides(predict, params, white, black, timeline.sides)
+    probabilities = by_advantage_owner(predict, params, white, black, timeline.advantage_owner)
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 

@@ -158,7 +158,7 @@ def games_in_posterior(run: Run, games: Games) -> GamesInPosterior:
         lapse_draws=params.get("lapse_draws", -1.0),
         doubt=NO_DOUBT if timeline.doubt is None else timeline.doubt,
     )
-    unknown = np.where(timeline.sides == UNKNOWN, UNKNOWN_CODE, 0)
+    unknown = np.where(timeline.advantage_owner == UNKNOWN, UNKNOWN_CODE, 0)
     of_two = GamesInPosterior(
         timeline=timeline,
         white=variable[white],
@@ -290,7 +290,9 @@ def _margins(run: Run, timeline: Timeline, mean_skill: Array) -> Array:
 
 def _handicaps(run: Run, timeline: Timeline, advantage: float) -> Array:
     """What is added to White's skill besides the advantage, points, (games,)."""
-    handicaps: Array = run.meta.elo_unit * timeline.offset - advantage * (timeline.sides == NEUTRAL)
+    handicaps: Array = run.meta.elo_unit * timeline.offset - advantage * (
+        timeline.advantage_owner == NEUTRAL
+    )
     covariates = run.arrays(_POINTS)
     handicaps[covariates["row"]] += covariates["points"]
     return handicaps

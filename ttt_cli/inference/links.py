@@ -92,12 +92,14 @@ def merge_games(
     """
     from ttt_cli.kernels.layout import merge_pairs, sort_pairs
 
-    sides = timeline.distinct_sides
+    owners = timeline.distinct_owners
     columns = _merged_columns(timeline, terms, thresholds)
-    oriented = _oriented(timeline, sides, columns, colours=colours)
-    handicaps = _distinct_handicaps(oriented.offset, (sides == NEUTRAL) & colours, oriented.columns)
+    oriented = _oriented(timeline, owners, columns, colours=colours)
+    handicaps = _distinct_handicaps(
+        oriented.offset, (owners == NEUTRAL) & colours, oriented.columns
+    )
     handicap_index = handicaps.of_game
-    unknown = np.where((sides == UNKNOWN) & colours, np.uint8(UNKNOWN_CODE), np.uint8(0))
+    unknown = np.where((owners == UNKNOWN) & colours, np.uint8(UNKNOWN_CODE), np.uint8(0))
     outcome = oriented.outcome
     if thresholds:
         outcome = outcomes_for_kernels(outcome, oriented.columns[:, -1], len(thresholds))
@@ -188,7 +190,7 @@ def _separated(
 
 
 def _oriented(
-    timeline: Timeline, sides: NDArray[np.int8], columns: Array, *, colours: bool
+    timeline: Timeline, owners: NDArray[np.int8], columns: Array, *, colours: bool
 ) -> OrientedGames:
     """Games with the smaller node first where sides are equal, others with White first.
 
@@ -198,18 +200,18 @@ def _oriented(
     second = timeline.game_black
     outcome = timeline.outcome
     offset = timeline.offset
-    counts_in_balance = sides != NEUTRAL if colours else sides == KNOWN
+    counts_in_balance = owners != NEUTRAL if colours else owners == KNOWN
     balance = timeline.weight if counts_in_balance.all() else counts_in_balance * timeline.weight
-    if colours and np.all(sides == KNOWN):
+    if colours and np.all(owners == KNOWN):
         return OrientedGames(first, second, outcome, offset, balance, columns)
-    equals_mirror_image = (sides != KNOWN) | (not colours)
+    equals_mirror_image = (owners != KNOWN) | (not colours)
     swap = (first > second) & equals_mirror_image
     return OrientedGames(
         first=np.where(swap, second, first),
         second=np.where(swap, first, second),
         outcome=np.where(swap, 2 - outcome, outcome),
         offset=np.where(swap, -offset, offset) if offset.any() else offset,
-        balance=np.where(swap & (sides == KNOWN), -1.0, 1.0) * balance,
+        balance=np.where(swap & (owners == KNOWN), -1.0, 1.0) * balance,
         columns=np.where(swap[:, np.newaxis], -columns, columns),
     )
 

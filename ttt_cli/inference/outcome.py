@@ -127,28 +127,29 @@ def predict(params: Mapping[str, Any], white: Side, black: Side) -> Array:
     return np.stack(outcomes(params, white, black, ndtr), axis=-1)
 
 
-def by_sides(
+def by_advantage_owner(
     predict: Callable[..., Array],
     params: Mapping[str, Any],
     white: Side,
     black: Side,
-    sides: NDArray[np.int8],
+    advantage_owner: NDArray[np.int8],
 ) -> Array:
-    """Predictions (n, 3) of a system, by `sides`: White's advantage known, unknown (averaged) or none."""
+    """Predictions (n, 3) of a system, by who has White's advantage (`Timeline.advantage_owner`).
+
+    Where that is unknown, the mean of both predictions; on neutral ground, without the advantage.
+    """
     import numpy as np
 
     from ttt_cli.timeline import NEUTRAL, UNKNOWN
 
     probabilities = predict(dict(params), white, black)
-    column = sides[:, np.newaxis]
-    if np.any(sides == UNKNOWN):
+    owner = advantage_owner[:, np.newaxis]
+    if np.any(owner == UNKNOWN):
         exchanged = predict(dict(params), black, white)[:, ::-1]
-        probabilities = np.where(
-            column == UNKNOWN, (probabilities + exchanged) / 2.0, probabilities
-        )
-    if np.any(sides == NEUTRAL):
+        probabilities = np.where(owner == UNKNOWN, (probabilities + exchanged) / 2.0, probabilities)
+    if np.any(owner == NEUTRAL):
         without_advantage = predict({**params, "white_advantage": 0.0}, white, black)
-        probabilities = np.where(column == NEUTRAL, without_advantage, probabilities)
+        probabilities = np.where(owner == NEUTRAL, without_advantage, probabilities)
     return probabilities
 
 

@@ -115,7 +115,7 @@ def find_sums(
     for offset in offsets:
         is_of_two |= timeline.in_category(offset.name) & ~is_sum
     is_sum |= is_of_two
-    if colours and np.any(is_sum & (timeline.sides == UNKNOWN)):
+    if colours and np.any(is_sum & (timeline.advantage_owner == UNKNOWN)):
         raise colours_unknown("games between teams")
     sides = _sides(
         timeline, _all_members(timeline, timeline.members, is_of_two), player_offsets, team
@@ -322,7 +322,7 @@ def _design(
         noise=np.concatenate([np.where(is_race, 0.0, 0.5 * players), noise_of_performances]),
         low=np.concatenate([_LOW[outcome] * margin, zeros]),
         high=np.concatenate([_HIGH[outcome] * margin, zeros]),
-        advantage=np.concatenate([1.0 * (timeline.sides[games] == KNOWN), zeros]),
+        advantage=np.concatenate([1.0 * (timeline.advantage_owner[games] == KNOWN), zeros]),
         handicap=np.concatenate([timeline.offset[games], zeros]),
         covariates=np.concatenate([covariates, np.zeros((len(zeros), len(terms)))]),
     )

@@ -207,9 +207,9 @@ def test_nothing_of_ttt_d_is_done_with_the_whole_timeline(monkeypatch):
 def test_an_estimated_advantage_counts_as_none_on_neutral_ground_in_slices_too():
     """Slices are cut once: a later advantage also changes what neutral games are played with."""
     timeline = history(7)
-    sides = np.where(np.arange(timeline.n_games) % 3 == 0, 0, 1).astype(np.int8)
+    owners = np.where(np.arange(timeline.n_games) % 3 == 0, 0, 1).astype(np.int8)
     timeline, params = (
-        replace(timeline, sides=sides),
+        replace(timeline, advantage_owner=owners),
         ttt.Params(beta=300, white_advantage="estimate"),
     )
     whole = ttt.fit(timeline, params, EXACT.model_copy(update={"posterior": "factorised"}))

@@ -112,7 +112,7 @@ def _digest(
     digest = blake2b(repr((play, terms, thresholds)).encode(), digest_size=8)
     columns: list[NDArray[Any]] = [
         timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
-        timeline.weight, timeline.offset, timeline.sides,
+        timeline.weight, timeline.offset, timeline.advantage_owner,
     ]  # fmt: skip
     if terms:
         columns += [array for covariate in timeline.covariates for array in covariate.arrays]

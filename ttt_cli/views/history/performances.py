@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.inference.outcome import by_sides
+from ttt_cli.inference.outcome import by_advantage_owner
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.timeline import KNOWN, NEUTRAL
@@ -44,7 +44,7 @@ class _Opponents:
     | `params` | | parameters of the model, draw margins that move by game |
     | `white`, `black` | (sides,) each | strengths, handicaps included |
     | `is_white` | (sides,) | whether the side is White |
-    | `neutral` | (sides,) | who has White's advantage, as for `by_sides` |
+    | `advantage_owner` | (sides,) | who has White's advantage, as for `by_advantage_owner` |
     | `mean` | (sides,) | skills of the opponents, points |
     | `half_given` | (sides,) | half of the points that a handicap adds to the side |
     """
@@ -54,7 +54,7 @@ class _Opponents:
     white: Strengths
     black: Strengths
     is_white: Mask
-    neutral: NDArray[np.int8]
+    advantage_owner: NDArray[np.int8]
     mean: Array
     half_given: Array
 
@@ -63,7 +63,7 @@ class _Opponents:
         mean = skill + self.half_given
         white = {**self.white, "mean": np.where(self.is_white, mean, self.white["mean"])}
         black = {**self.black, "mean": np.where(self.is_white, self.black["mean"], mean)}
-        return by_sides(self.predict, self.params, white, black, self.neutral)
+        return by_advantage_owner(self.predict, self.params, white, black, self.advantage_owner)
 
 
 def _opponents(run: Run, sides: Sides) -> _Opponents:
@@ -78,7 +78,7 @@ def _opponents(run: Run, sides: Sides) -> _Opponents:
     black |= {"mean": black["mean"] - half_given, "sd": np.where(is_white, black["sd"], 0.0)}
     return _Opponents(
         predictor(run), params_by_game(run, sides.year), white, black, is_white,
-        neutral=np.where(played.neutral[game], NEUTRAL, KNOWN).astype(np.int8),
+        advantage_owner=np.where(played.neutral[game], NEUTRAL, KNOWN).astype(np.int8),
         mean=mean, half_given=np.where(is_white, half_given, -half_given),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.inference.outcome import by_sides, in_year, is_gaussian, outcomes
+from ttt_cli.inference.outcome import by_advantage_owner, in_year, is_gaussian, outcomes
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.timeline import KNOWN, NEUTRAL
@@ -31,16 +31,16 @@ def predicted(
     handicaps and covariates. `neutral`: as in `PlayedGames`.
     """
     predict = predictor(run)
-    sides = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
+    advantage_owner = np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
     half_given = 0.5 * given
     white = {**white, "mean": white["mean"] + half_given}
     black = {**black, "mean": black["mean"] - half_given}
     params = params_by_game(run, year)
-    return by_sides(predict, params, white, black, sides)
+    return by_advantage_owner(predict, params, white, black, advantage_owner)
 
 
 def predictor(run: Run) -> Callable[..., Array]:
-    """The prediction of the model of a run, as `by_sides` takes it; Gaussian systems need not be loaded."""
+    """The prediction of the model of a run, as `by_advantage_owner` takes it; Gaussian systems need not be loaded."""
     if is_gaussian(run.meta.params):
         return _predict_gaussian
     from ttt_cli.systems.registry import load
