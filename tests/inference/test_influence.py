@@ -202,7 +202,7 @@ def test_means_without_games_of_teams_are_those_of_a_refit(team, seed):
     mask[left_out] = False
     exact = refitted(timeline.with_games_where(mask), **GIVEN, team=team)
     rows = np.argsort(by_player(timeline))
-    variable = run.joint.precision.group[rows]
+    variable = run.joint.precision.variable_of_row[rows]
     assert_near(supposed.total_shift[variable], exact.mean - before.mean)
     weights = np.zeros(len(influence.games.deviation))
     node = timeline.game_white[left_out[0]]

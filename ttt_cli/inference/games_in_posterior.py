@@ -142,7 +142,7 @@ def games_in_posterior(run: Run, games: Games) -> GamesInPosterior:
     spans = run.arrays(_SPANS)
     mean = spans["mean"][row_of_node]
     sd = spans["sd"][row_of_node]
-    variable = precision.group[row_of_node]
+    variable = precision.variable_of_row[row_of_node]
     deviation = np.zeros(len(precision.diagonal))
     deviation[variable] = sd
     white = timeline.game_white

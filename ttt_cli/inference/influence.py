@@ -19,7 +19,8 @@ from ttt_cli.gaussian.precision import Solver, dot
 from ttt_cli.inference.games_in_posterior import games_in_posterior
 from ttt_cli.inference.links import UNKNOWN_CODE
 from ttt_cli.kernels import joint as kernels
-from ttt_cli.runs.joint import RunPrecision, SkillSum
+from ttt_cli.runs.joint import SkillSum
+from ttt_cli.runs.precision import RunPrecision
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Places
 

@@ -13,8 +13,8 @@ from ttt_cli.games.table import Games
 from ttt_cli.inference.games_in_posterior import refuse_teams
 from ttt_cli.inference.influence import Influence
 from ttt_cli.periods import label
-from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.skills_at_periods import Skill
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.views.columns import Column, build_rows, each

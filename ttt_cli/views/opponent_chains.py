@@ -122,14 +122,16 @@ def chain_rows(run: Run, question: Question, number: int | None) -> Rows:
     if question.opponent is None:
         field = nodes.nearest(question.period, begin)
         share = 1.0 / max(len(field), 1)
-        weights = weights - share * np.bincount(precision.group[field], minlength=len(weights))
+        weights = weights - share * np.bincount(
+            precision.variable_of_row[field], minlength=len(weights)
+        )
         mean -= share * float(nodes.mean[field].sum())
         source[nodes.player[field]] -= share
         over = f" over {_field_words(run, nodes.period_number[field])}"
     else:
         source[names.index(question.opponent)] = -1.0
     covariance = precision.solve(weights, residual=EXACT)[0]
-    of_nodes = covariance[precision.group[: len(nodes.player)]]
+    of_nodes = covariance[precision.variable_of_row[: len(nodes.player)]]
     links = run.arrays(_LINKS)
     flows = player_flows(
         GameFlows(

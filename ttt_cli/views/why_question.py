@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ttt_cli.periods import label
-from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.skills_at_periods import Skill
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.versus import PEAK, period_number

@@ -13,9 +13,9 @@ import numpy as np
 from ttt_cli.games.table import Games, games_from_columns
 from ttt_cli.inference.influence import Influence, Supposed, Supposition
 from ttt_cli.periods import period_of
-from ttt_cli.runs.joint import Skill
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RUN
+from ttt_cli.runs.skills_at_periods import Skill
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.progress import waiting
 
@@ -132,13 +132,15 @@ class WithoutToFirstOrder:
     def node_means(self) -> Array:
         """Means in all periods in which the run has games of the player."""
         before = node_skills(self._run)
-        mean: Array = before.mean + self._shift[self._run.joint.precision.group[before.node]]
+        mean: Array = (
+            before.mean + self._shift[self._run.joint.precision.variable_of_row[before.node]]
+        )
         mean[self._absent(before.skills)] = np.nan
         return mean
 
     def sds(self, nodes: SkillsByPlayer) -> Array:
         """Sds of skills: those of players without any of the games stay, the others take two solutions each."""
-        growth = self._supposed.growth[self._run.joint.precision.group[nodes.node]]
+        growth = self._supposed.growth[self._run.joint.precision.variable_of_row[nodes.node]]
         sds = nodes.sd.copy()
         slope = self._run.scale.slope
         absent = self._absent(nodes.skills)
