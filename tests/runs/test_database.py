@@ -302,8 +302,8 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
 
 def test_no_table_may_be_a_view() -> None:
     run = run_of(games_of(RECORDS, report=REPORT))
-    connection = run._connected()
-    for table in schema.tables(run._catalog.chains, whole_weights=True):
+    connection = run._connection.opened().connection
+    for table in schema.tables(run._connection.catalog.chains, whole_weights=True):
         connection.execute(
             f"BEGIN; CREATE TABLE run.main.kept AS FROM run.main.{table}; DROP TABLE run.main.{table};"
             f" CREATE VIEW run.main.{table} AS FROM run.main.kept"
@@ -316,7 +316,7 @@ def test_no_table_may_be_a_view() -> None:
 @each("table", ("links", "steps", "texts", "game_texts"))
 def test_tables_that_belong_together_may_not_be_without_each_other(table: str) -> None:
     run = run_of(games_of(RECORDS, report=REPORT))
-    connection = run._connected()
+    connection = run._connection.opened().connection
     connection.execute(f"DROP TABLE run.main.{table}")
     with pytest.raises(RunError, match="is not one that ttt creates"):
         checks.check_catalog(connection, Path("a"))
@@ -325,14 +325,22 @@ def test_tables_that_belong_together_may_not_be_without_each_other(table: str) -
 def test_a_largest_sd_is_no_smaller_than_the_sd() -> None:
     run = run_of(games_of(RECORDS, report=REPORT))
     for largest, possible in (("sd", True), ("0.99 * sd", False), ("1e-3", False)):
-        run._connected().execute(f"BEGIN; UPDATE run.main.spans SET sd_most = {largest}")
+        run._connection.opened().connection.execute(
+            f"BEGIN; UPDATE run.main.spans SET sd_most = {largest}"
+        )
         refused = (
             nullcontext() if possible else pytest.raises(RunError, match="its table `spans` holds")
         )
         with refused:
-            checks.check_numbers(run._connected(), Path("a"), run.meta, run._catalog, ())
+            checks.check_numbers(
+                run._connection.opened().connection,
+                Path("a"),
+                run.meta,
+                run._connection.catalog,
+                (),
+            )
         checks.CHECKED.pop((), None)
-        run._connected().execute("ROLLBACK")
+        run._connection.opened().connection.execute("ROLLBACK")
 
 
 BEYOND = {
@@ -362,8 +370,8 @@ def test_no_column_may_leave_its_range() -> None:
         games_of(RECORDS, report=REPORT),
         chains=fit_of(build_timeline(games_of(RECORDS)), further="e").chains,
     )
-    connection, found = run._connected(), set[str]()
-    for table, columns in schema.tables(run._catalog.chains, whole_weights=True).items():
+    connection, found = run._connection.opened().connection, set[str]()
+    for table, columns in schema.tables(run._connection.catalog.chains, whole_weights=True).items():
         if table == "meta" or not run.has_rows(f"run.main.{table}"):
             continue
         for column in columns:
@@ -376,7 +384,9 @@ def test_no_column_may_leave_its_range() -> None:
                     with pytest.raises(
                         RunError, match=f"its table `{table}` holds impossible values"
                     ):
-                        checks.check_numbers(connection, Path("a"), run.meta, run._catalog, ())
+                        checks.check_numbers(
+                            connection, Path("a"), run.meta, run._connection.catalog, ()
+                        )
                     connection.execute("ROLLBACK")
                     found.add(f"{table}.{column.name}")
     assert len(found) > 70

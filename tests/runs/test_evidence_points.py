@@ -11,8 +11,7 @@ import pytest
 from tests.support.cases import each
 from tests.support.handmade import put_small_run
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.runs import evidence_points
-from ttt_cli.runs import run as runs
+from ttt_cli.runs import connection, evidence_points
 from ttt_cli.runs.evidence_points import EvidencePoint, drop_stale_points, points_file, read_points
 from ttt_cli.runs.run import Run, open_run
 
@@ -70,7 +69,7 @@ def run(tmp_path: Path) -> Run:
 def write_lines(run: Run, *lines: str) -> Path:
     assert run.path is not None
     file = points_file(run.path)
-    file.write_text("".join(f"{line}\n" for line in lines).replace("BASIS", run._basis))
+    file.write_text("".join(f"{line}\n" for line in lines).replace("BASIS", run._connection.basis))
     return file
 
 
@@ -128,7 +127,7 @@ def test_a_hole_of_a_gigabyte_is_not_read(run: Run) -> None:
     file = write_lines(run)
     os.truncate(file, 1 << 30)
     with file.open("a") as stream:
-        stream.write(f"\n{good_line(300)}\n".replace("BASIS", run._basis))
+        stream.write(f"\n{good_line(300)}\n".replace("BASIS", run._connection.basis))
     assert betas(run) == [300]
 
 
@@ -140,7 +139,7 @@ def test_points_are_read_only_for_what_needs_them(
     def refuse(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(runs, "read_points", refuse)
+    monkeypatch.setattr(connection, "read_points", refuse)
     assert len(run.players()) == 3
     assert len(run.skills("morphy")) > 0
     with pytest.raises(AssertionError):
@@ -176,4 +175,4 @@ def test_points_are_on_the_disk_when_they_are_stored(
     (status,) = synchronised
     stored = points_file(run.path).stat()
     assert (status.st_ino, status.st_size) == (stored.st_ino, stored.st_size)
-    assert len(read_points(run.path, run._basis).rows) == 1
+    assert len(read_points(run.path, run._connection.basis).rows) == 1

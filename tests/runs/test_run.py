@@ -268,7 +268,7 @@ def test_broken_lines_and_those_of_other_runs_are_ignored(place: Path) -> None:
     run = open_run(place)
     run.store_evidence([point(300)])
     whole = points_file(place).read_text()
-    other = whole.replace(run._basis, "0" * 32).replace("300", "700")
+    other = whole.replace(run._connection.basis, "0" * 32).replace("300", "700")
     points_file(place).write_text(f"{other}\nno json\n[1, 2]\n{{}}\n{whole}{whole[:-9]}")
     run.store_evidence([point(400)])
     assert betas(open_run(place)) == [300, 400]
@@ -287,7 +287,7 @@ def test_only_our_own_ordinary_files_are_read(place: Path, monkeypatch: pytest.M
     points_file(place).unlink()
     os.mkfifo(points_file(place))
     assert betas(open_run(place)) == []
-    assert read_points(place, run._basis).rows == ()
+    assert read_points(place, run._connection.basis).rows == ()
 
 
 def test_points_are_in_every_view_of_the_run_at_once(place: Path) -> None:

@@ -137,7 +137,7 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
         write()
         with open_run(path) as run:
             assert run.select("FROM meta")[1]  # looks at all numbers
-            _WRITTEN[key] = path.read_bytes(), run._catalog
+            _WRITTEN[key] = path.read_bytes(), run._connection.catalog
     return path
 
 

@@ -20,7 +20,8 @@ from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs import run
-from ttt_cli.runs.run import CURVES, Run
+from ttt_cli.runs.curves import CURVES
+from ttt_cli.runs.run import Run
 from ttt_cli.views.figures import KINDS
 from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.records import KINDS as KINDS_OF_RECORDS

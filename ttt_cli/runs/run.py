@@ -1,31 +1,22 @@
-"""Finds, opens and queries runs. A run never changes; new evidence points are stored beside it."""
+"""Find, open and query runs. A run never changes; new evidence points are stored beside it."""
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ttt_cli.runs import database
 from ttt_cli.runs.categories import category_names, category_number
-from ttt_cli.runs.checks import Catalog, NotARun, Signature, check_numbers
-from ttt_cli.runs.evidence_points import (
-    INSERT,
-    EvidencePoint,
-    StoredPoints,
-    basis_of,
-    evidence_table,
-    points_stat,
-    read_points,
-    store_points,
-)
+from ttt_cli.runs.checks import NotARun
+from ttt_cli.runs.connection import RunConnection
+from ttt_cli.runs.curves import CURVES, CurveName, Row, YearTable, career_rows, on_scale
+from ttt_cli.runs.evidence_points import INSERT, EvidencePoint, evidence_table, store_points
 from ttt_cli.runs.lookup import Found, Scale, find_period, find_player, find_scale
-from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import PUBLIC, RUN
 from ttt_cli.support.errors import LookupFailed, RunError
 
@@ -34,31 +25,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from ttt_cli.config.schema import Period
     from ttt_cli.games.table import Games
     from ttt_cli.runs.joint import JointSkills
 
-Row = tuple[Any, ...]
 Columns = tuple[str, ...]
-YearTable = Literal["draws", "newcomers"]
-CurveName = Literal[YearTable, "career"]
 ENDING: Final = ".ttt"  # of the runs that are found unless one is named
-CURVES: Final[dict[CurveName, Columns]] = {
-    "draws": ("year", "margin", "sd", "level"),
-    "newcomers": ("year", "mean", "sd"),
-    "career": ("years", "mean", "sd"),
-}
-_CAREER: Final = 40  # years
-_STEPS: Final = 4  # points of a curve in each of them
 _CLOCK: Final = 5.0  # seconds between the clocks of a file system and of the process
 _BATCH: Final = 10_000
-_SELECT_META: Final = f"FROM {RUN}.meta"
-_SELECT_POINTS: Final = """SELECT point, params, log_evidence, converged, sweeps, remaining_error
-FROM {table} ORDER BY rowid"""
-
-
-class RunReplaced(RunError):
-    """Another run replaced one that was read."""
 
 
 def open_run(
@@ -127,29 +100,23 @@ class Run:
         self,
         path: Path | None,
         scale: Sequence[str] = (),
-        opened: database.Opened | None = None,
-        may_write: Path | None = None,
+        connection: RunConnection | None = None,
         category: str | None = None,
     ) -> None:
+        """`connection`: of a run that is open already, which is needed for one in memory."""
         self.path = path
         self.category = category
         self._anchors = tuple(scale)
-        self._may_write = may_write
-        self._lock = threading.RLock()
-        self._depth = 0
-        self._connection: DuckDBPyConnection | None = None
-        self._catalog = Catalog((), frozenset())
-        self._signature: Signature = ()
-        if opened is not None:
-            self._use(opened)
-        self._views = database.Views()
-        self._points_status: tuple[int, ...] | None = None
-        rows = self._connected().execute(_SELECT_META).fetchall()
-        self.meta: RunMeta = RunMeta.from_rows(rows, str(path) if path else None)
+        self._depth = 0  # of `with` blocks
+        self._connection = connection or RunConnection(path)
+        self.meta = self._connection.meta
         self._category_number = None
         if category is not None:
             self._category_number = category_number(
-                self._connected(), category, among=self.categories, where=self.name
+                self._connection.opened().connection,
+                category,
+                among=self.categories,
+                where=self.name,
             )
 
     def __repr__(self) -> str:
@@ -159,7 +126,7 @@ class Run:
         """Another process opens the file again. Raises RunError for a run in memory."""
         if self.path is None:
             raise RunError("a run in memory cannot be opened by another process", where=self.name)
-        return Run, (self.path, self._anchors, None, None, self.category)
+        return Run, (self.path, self._anchors, None, self.category)
 
     def _repr_html_(self) -> str:
         from pandas import Series
@@ -177,17 +144,12 @@ class Run:
 
     def close(self) -> None:
         """Close the file; a run in memory is lost."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-            self._views = database.Views()
-            self._points_status = None
+        self._connection.close()
 
     @property
     def name(self) -> str:
         """File name, or "memory"."""
-        return self.path.name if self.path else "memory"
+        return self._connection.name
 
     @cached_property
     def scale(self) -> Scale:
@@ -196,9 +158,8 @@ class Run:
 
     @property
     def chains(self) -> tuple[str, ...]:
-        """The chains of the run, the skill first."""
-        self._connected()
-        return self._catalog.chains
+        """Names of the quantities that the run has of every player in every period: `skill`, perhaps `draw_margin`."""
+        return self._connection.catalog.chains
 
     # Queries
 
@@ -245,7 +206,8 @@ class Run:
         """Write the rows of a SQL query to a Parquet file. Raises RunError."""
         run = self
         if self.path is not None:
-            run = Run(self.path, self._anchors, may_write=path, category=self.category)
+            connection = RunConnection(self.path, may_write=path)
+            run = Run(self.path, self._anchors, connection, self.category)
         with (
             run,
             run._cursor(sql) as cursor,
@@ -259,78 +221,20 @@ class Run:
     def _cursor(
         self, sql: str, *, every_view: bool = False, in_points: bool = False
     ) -> Iterator[DuckDBPyConnection]:
-        """A cursor with the views that a query reads, on the scale of the run. Raises RunError for impossible numbers.
+        """A cursor for a query. Its views show skills on the scale of the run, and the games of its category.
 
-        The view `evidence` has the points that are stored beside the run, too, which reads their file. `every_view`:
-        also those that the query does not name, for `SHOW TABLES`. `in_points`: in model points, of games of all
-        categories.
+        `in_points`: in model points, and the games of all categories, as long as the scale is not found yet.
+        `every_view`: as in `RunConnection.cursor`.
         """
         scale = Scale() if in_points else self.scale
-        shown = database.Shown(
-            scale.slope, scale.shift, None if in_points else self._category_number
-        )
-        with self._lock:
-            connection = self._connected()
-            views = self._views
-            with database.translated(self.path):
-                if not views.used and self.path is not None:
-                    check_numbers(connection, self.path, self.meta, self._catalog, self._signature)
-                period: Period = self.meta.period  # type: ignore[assignment]
-                if views.show(shown, self._catalog, period):
-                    self._points_status = None
-                views.create(connection, sql, every_view=every_view)
-                if self.path is not None and "evidence" in sql.lower():
-                    self._show_points(connection, self.path)
-            cursor = connection.cursor()
-        with database.translated(self.path), closing(cursor):
+        category = None if in_points else self._category_number
+        shown = database.Shown(scale.slope, scale.shift, category)
+        with self._connection.cursor(sql, shown, every_view=every_view) as cursor:
             yield cursor
-
-    def _show_points(self, connection: DuckDBPyConnection, path: Path) -> None:
-        """Have the view `evidence` include the points beside the run as they are now."""
-        status = points_stat(path)
-        if status != self._points_status:
-            rows = self._evidence_rows(connection, read_points(path, self._basis))
-            connection.execute(f"CREATE OR REPLACE TABLE all_points AS FROM {RUN}.evidence LIMIT 0")
-            database.insert_rows(connection, "all_points", rows)
-            connection.execute("CREATE OR REPLACE VIEW evidence AS FROM all_points")
-            self._points_status = status
-
-    def _use(self, opened: database.Opened) -> None:
-        """Query this database from now on."""
-        self._connection = opened.connection
-        self._catalog = opened.catalog
-        self._signature = opened.signature
-
-    def _connected(self) -> DuckDBPyConnection:
-        """The database with the run attached. Raises RunReplaced if the file, opened again, has another run."""
-        with self._lock:
-            if self._connection is None:
-                if self.path is None:
-                    raise RunError("the run in memory was closed", where=self.name)
-                opened = database.connect(self.path, self._may_write)
-                if meta_before := vars(self).get("meta"):
-                    meta_now = dict(opened.connection.execute(_SELECT_META).fetchall())
-                    if meta_now.get("created") != meta_before.created:
-                        opened.connection.close()
-                        raise self._replaced()
-                self._use(opened)
-                return opened.connection
-            return self._connection
-
-    def _replaced(self) -> RunReplaced:
-        return RunReplaced(
-            "the run was replaced meanwhile", where=str(self.path), hint="open it again"
-        )
 
     def refuse_replaced(self) -> None:
         """Raise RunReplaced if another run replaced this one."""
-        if self.path is None:
-            return
-        if self._connection is not None and self._signature == database.signature(self.path):
-            return
-        with Run(self.path) as current:
-            if current.meta.created != self.meta.created:
-                raise self._replaced()
+        self._connection.refuse_replaced()
 
     # Tables
 
@@ -359,17 +263,16 @@ class Run:
     @cached_property
     def categories(self) -> tuple[str, ...]:
         """Categories of games with skills of their own, by name."""
-        connection = self._connected()
-        return category_names(connection) if "category_spans" in self._catalog.tables else ()
+        opened = self._connection.opened()
+        if "category_spans" not in opened.catalog.tables:
+            return ()
+        return category_names(opened.connection)
 
     def in_category(self, category: str) -> Run:
         """The run with the skills, games and players of a category of games alone. Raises LookupFailed."""
         if self.path is not None:
             return Run(self.path, self._anchors, category=category)
-        opened = database.Opened(self._connected(), self._catalog, self._signature)
-        run = Run(None, self._anchors, opened, category=category)
-        run._views = self._views
-        return run
+        return Run(None, self._anchors, self._connection, category)
 
     def skills(self, player: str | int | None = None) -> DataFrame:
         """Skills in every period, of all players or one (`find_player`): a pandas DataFrame."""
@@ -405,7 +308,7 @@ class Run:
 
     @cached_property
     def has_sums(self) -> bool:
-        """Whether any game has a team or is part of an order of finish."""
+        """Whether the strength of any side is a sum of skills: that of a team, or of a side in an order of finish."""
         return self.has_rows("game_sides")
 
     def has_rows(self, table: str) -> bool:
@@ -444,25 +347,8 @@ class Run:
 
     def curve(self, name: CurveName) -> list[tuple[float, ...]]:
         """Rows of a curve on the shown scale; none if the run has no such curve."""
-        slope = self.scale.slope
-        shift = self.scale.shift
-        params = self.meta.params
-        rows: list[Row] = []
-        if name != "career":
-            rows = self.by_year(name)
-        elif any(params.get(part) for part in ("growth", "decline", "early")):
-            import numpy as np
-
-            from ttt_cli.histories import Curve
-
-            curve = Curve(**{part: params[part] for part in Curve._fields if part in params})
-            years = np.arange(_STEPS * _CAREER + 1) / _STEPS
-            sd = params["tau"] * np.sqrt(curve.clock(years))
-            rows = list(zip(years.tolist(), curve.change(years).tolist(), sd.tolist(), strict=True))
-        on_scale = [(year, *(slope * value for value in values)) for year, *values in rows]
-        if name != "draws":
-            return on_scale
-        return [(year, margin, sd, level + shift) for year, margin, sd, level in on_scale]
+        rows = career_rows(self.meta) if name == "career" else self.by_year(name)
+        return on_scale(name, rows, self.scale)
 
     def draws_in(self, year: int) -> dict[str, float] | None:
         """Parameters of draws in a year, points: of the last year with games up to it; None if they are constant."""
@@ -577,7 +463,7 @@ class Run:
     def evidence_points(self) -> list[EvidencePoint]:
         """All evidence points, the run's own first."""
         with self._cursor("", in_points=True) as cursor:
-            rows = self._evidence_rows(cursor, self._points_beside())
+            rows = self._connection.evidence_rows(cursor)
         try:
             return [EvidencePoint.from_row(row) for row in rows]
         except (ValueError, TypeError, RecursionError) as error:
@@ -592,26 +478,13 @@ class Run:
         if not rows:
             return
         if self.path is None:
-            self._connected().executemany(INSERT.format(table=f"{RUN}.evidence"), rows)
+            self._connection.opened().connection.executemany(
+                INSERT.format(table=f"{RUN}.evidence"), rows
+            )
             return
         self.refuse_replaced()
-        store_points(self.path, self._basis, rows)
+        store_points(self.path, self._connection.basis, rows)
 
     def points_remarks(self) -> list[str]:
         """What of the points beside the run was not used, in sentences."""
-        return self._points_beside().remarks(self.path) if self.path else []
-
-    def _points_beside(self) -> StoredPoints:
-        return read_points(self.path, self._basis) if self.path else StoredPoints()
-
-    def _evidence_rows(self, connection: DuckDBPyConnection, stored: StoredPoints) -> list[Row]:
-        """Rows of the run's own table and of those beside it; the last of equal keys counts."""
-        rows = connection.execute(_SELECT_POINTS.format(table=f"{RUN}.evidence")).fetchall()
-        return list({row[0]: row for row in (*rows, *stored.rows)}.values())
-
-    @cached_property
-    def _basis(self) -> str:
-        query = f"SELECT digest FROM {RUN}.inputs ORDER BY rowid"
-        return basis_of(
-            self.meta, [digest for (digest,) in self._connected().execute(query).fetchall()]
-        )
+        return self._connection.points_beside().remarks(self.path) if self.path else []

@@ -17,6 +17,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.runs import database
 from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, Signature, check_catalog
 from ttt_cli.runs.columns import fill
+from ttt_cli.runs.connection import RunConnection
 from ttt_cli.runs.evidence_points import basis_of, drop_stale_points
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import ENDING, Run
@@ -231,7 +232,8 @@ def memory_run(
         fill(connection, games, timeline, fit, config)
         connection.execute("COMMIT; USE memory")
         catalog = check_catalog(connection, Path("memory"))
-    return Run(None, scale, database.Opened(connection, catalog, signature=()))
+    opened = database.Opened(connection, catalog, signature=())
+    return Run(None, scale, RunConnection(None, opened))
 
 
 def _check_writable(path: Path) -> None:

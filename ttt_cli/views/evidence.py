@@ -189,7 +189,8 @@ def computed_surface(
     Raises ConfigError for systems without evidence, and as `evidence_grid` does.
     """
     from ttt_cli.evaluate.grid import evidence_grid
-    from ttt_cli.runs.run import RunReplaced, open_run
+    from ttt_cli.runs.connection import RunReplaced
+    from ttt_cli.runs.run import open_run
 
     if math.isnan(run.meta.log_evidence):
         raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)

@@ -5,10 +5,11 @@ from importlib import import_module
 from threading import Thread
 from typing import Any, Final
 
+from ttt_cli.runs.curves import CURVES, CurveName
 from ttt_cli.runs.evidence_points import evidence_table
 from ttt_cli.runs.lookup import ELO_UNIT, POINTS
 from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.run import CURVES, CurveName, Run
+from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import PERIOD, YEAR, Rows

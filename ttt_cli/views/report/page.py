@@ -10,8 +10,9 @@ import numpy as np
 
 from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
 from ttt_cli.reading.reports import position_text
+from ttt_cli.runs.curves import CURVES, Row
 from ttt_cli.runs.meta import in_use
-from ttt_cli.runs.run import CURVES, Row, Run
+from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
 from ttt_cli.views.evidence import gain_per_game, naive_log_evidence, stored_surface
 from ttt_cli.views.figures.kinds.evidence import surface_figure, surface_note

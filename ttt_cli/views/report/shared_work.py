@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ttt_cli.parallel.processes import available_cores, run_chains
-from ttt_cli.runs.run import RunReplaced
+from ttt_cli.runs.connection import RunReplaced
 from ttt_cli.views.report.book import Book, BookSettings, make_plain_book
 from ttt_cli.views.report.comparison import history_scripts
 from ttt_cli.views.report.event_pages import event_subject

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from ttt_cli.runs.run import CurveName, Run
+from ttt_cli.runs.curves import CurveName
+from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures.curves import CurvePoint, curves_figure
 from ttt_cli.views.figures.figure import Figure, FigureOptions
