@@ -172,8 +172,8 @@ class Collector:
             years=years,
             first=self._n_mentions,
         )
-        columns["white_mention"] = distinct.sides.white
-        columns["black_mention"] = distinct.sides.black
+        columns["white_mention"] = distinct.number_of.white
+        columns["black_mention"] = distinct.number_of.black
         self._mentions.append(distinct.mentions)
         self._n_mentions += len(distinct.mentions.times)
 

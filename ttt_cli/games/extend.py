@@ -195,8 +195,8 @@ def unite(old: Games, new: Games, data: DataConfig) -> United:
     identified = identify(dictionary, distinct.mentions, data.names, aliases)
     # the players of the games' sides, then the members of teams, who are the same on both sides
     n_games = len(date)
-    white_and_members = identified.player[distinct.sides.white].astype(np.int32)
-    black_and_members = identified.player[distinct.sides.black].astype(np.int32)
+    white_and_members = identified.player[distinct.number_of.white].astype(np.int32)
+    black_and_members = identified.player[distinct.number_of.black].astype(np.int32)
     teams = joined_teams(old.teams, new.teams)
     n_old_files = np.int32(len(old.report.files))
     n_old_teams = np.int32(len(old.teams) - 1)

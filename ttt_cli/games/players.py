@@ -18,20 +18,25 @@ from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.support.folding import fold
 
 NOBODY: Final = -1
+_WITHOUT_ID: Final = -1
 _NO_ID: Final = frozenset({"", "0", "-", "?", "none", "null", "n/a"})
 
 
 class Mentions(NamedTuple):
-    """Distinct combinations of name, id, status and year that refer to a player; arrays of shape (mentions,).
+    """Distinct combinations of name, id, status and year with which records refer to players, (mentions,) each.
 
-    `name`, `id` and `status` are numbers in dictionaries. Unused ids, statuses and years are 0.
+    | name | |
+    |---|---|
+    | name, id, status | numbers in dictionaries; unused ids and statuses are 0 |
+    | year | 0 where years are unused |
+    | times | how often the combination occurs |
     """
 
     name: Codes
     id: Codes
     status: Codes
     year: Codes
-    times: Codes  # how often each occurs
+    times: Codes
 
 
 class SideColumns(NamedTuple):
@@ -45,7 +50,7 @@ class FoundMentions(NamedTuple):
     """The distinct mentions in some records, and the number of White's and of Black's mention in each record."""
 
     mentions: Mentions
-    sides: SideColumns
+    number_of: SideColumns
 
 
 def find_mentions(
@@ -59,13 +64,14 @@ def find_mentions(
 ) -> FoundMentions:
     """Find the distinct mentions in some records, and number them from `first`.
 
+    At first every name is a mention. Then ids split those that occur with several ids, and so do status and years.
+
     Numbers of `names` are less than `n_names`. `ids`, `status` and `years` (from 0) are None where they are unused.
     """
-    name = np.arange(n_names)
     unused = np.zeros(n_names, np.int64)
-    mentions = Mentions(name, unused, unused, unused, unused)
-    sides = names
-    values_by_field: dict[str, Codes] = {}  # of White, then of Black, (2 records,)
+    mentions = Mentions(np.arange(n_names), unused, unused, unused, unused)
+    number_of = names
+    values_by_field: dict[str, Codes] = {}  # of White in all records, then of Black, (2 records,)
     if ids is not None:
         values_by_field["id"] = np.concatenate(ids)
     if status is not None:
@@ -73,32 +79,38 @@ def find_mentions(
     if years is not None:
         values_by_field["year"] = np.tile(years, 2)
     for field, values in values_by_field.items():
-        split = _split_by_value(sides, len(mentions.name), values)
+        split = _split_by_value(number_of, len(mentions.name), values)
         mentions = _mentions_at(mentions, split.mention)._replace(**{field: split.value})
-        sides = split.sides
+        number_of = split.number_of
     n_mentions = len(mentions.name)
-    times = np.add(counts_of(sides.white, n_mentions), counts_of(sides.black, n_mentions))
+    times = np.add(counts_of(number_of.white, n_mentions), counts_of(number_of.black, n_mentions))
     occurs = times > 0
-    # mentions that do not occur get numbers, too, which nobody uses: not -1, since `narrow` takes none below 0
-    number = narrow(first + np.maximum(np.cumsum(occurs) - 1, 0))
+    # Names that do not occur get a number, too, which no record has; not -1, since `narrow` takes none below 0.
+    new_number = narrow(first + np.maximum(np.cumsum(occurs) - 1, 0))
     return FoundMentions(
         _mentions_at(mentions._replace(times=times), occurs),
-        SideColumns(spread(number, sides.white), spread(number, sides.black)),
+        SideColumns(spread(new_number, number_of.white), spread(new_number, number_of.black)),
     )
 
 
 class _SplitMentions(NamedTuple):
-    """Distinct pairs of a mention and a value, which are mentions of their own, and their number in each record."""
+    """Distinct pairs of a mention and a value, each a mention of its own from now on.
 
-    mention: Codes  # (pairs,)
-    value: Codes  # (pairs,)
-    sides: SideColumns  # numbers of pairs
+    | name | shape | |
+    |---|---|---|
+    | mention, value | (pairs,) | |
+    | number_of | (records,) each | the number of the pair of White and of Black in each record |
+    """
+
+    mention: Codes
+    value: Codes
+    number_of: SideColumns
 
 
-def _split_by_value(sides: SideColumns, n_mentions: int, values: Codes) -> _SplitMentions:
+def _split_by_value(number_of: SideColumns, n_mentions: int, values: Codes) -> _SplitMentions:
     """Split mentions by the values that occur with them; `values` (2 records,): those of White, then those of Black."""
     n_values = 1 + int(values.max(initial=0))
-    pairs, pair_of_side = pairs_in(np.concatenate(sides), values, n_mentions, n_values)
+    pairs, pair_of_side = pairs_in(np.concatenate(number_of), values, n_mentions, n_values)
     pair_of_white, pair_of_black = np.split(pair_of_side, 2)
     mention, value = np.divmod(pairs, n_values)
     return _SplitMentions(mention, value, SideColumns(pair_of_white, pair_of_black))
@@ -197,13 +209,13 @@ def _apply_limited_lines(
 def _sort_players(
     dictionary: NameDictionary, mentions: Mentions, names: Sequence[str], person_of_mention: Ids
 ) -> Identified:
-    """Number the people who are mentioned by their names, (people,): the players."""
+    """The players: people who are mentioned, in the order of their names. `names` (people,) are those of all people."""
     mentioned = np.unique(person_of_mention[person_of_mention != NOBODY]).tolist()
     mentioned.sort(key=lambda person: names[person])
-    # NOBODY, -1, selects the last entry, which is one more than there are people
+    players = tuple(names[person] for person in mentioned)
+    # one entry more than people: the index NOBODY, -1, finds NOBODY there
     player_of_person = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(mentioned) - 1))
     player_of_person[mentioned] = np.arange(len(mentioned))
-    players = tuple(names[person] for person in mentioned)
     player_of_mention = player_of_person[person_of_mention]
     spellings = set()
     for player, spelling in zip(player_of_mention.tolist(), mentions.name.tolist(), strict=True):
@@ -227,71 +239,86 @@ def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Alias
 
 
 @dataclass(frozen=True)
-class _Keys:
-    """Keys of names, and whose they are.
+class _PlayerKeys:
+    """Finds the key of the player for whom a spelling stands.
+
+    A key is what equal names have in common (`name_key`). A player has the key of the main name.
 
     | name | |
     |---|---|
-    | mains | main names of the alias file, by their keys |
-    | of_synonyms | keys of main names, by the keys of synonyms; without keys of synonyms of several players |
-    | with_comma | all keys that have a comma; empty unless matching is full |
+    | main_of_key | main names of the alias file, by their keys |
+    | main_key_of_synonym | keys of main names, by the keys of synonyms that only one player has |
+    | keys_with_comma | of all names in games and in the file; empty unless matching is full |
     """
 
     matching: NameMatching
     aliases: Aliases
-    mains: Mapping[str, str]
-    of_synonyms: Mapping[str, str]
-    with_comma: frozenset[str]
+    main_of_key: Mapping[str, str]
+    main_key_of_synonym: Mapping[str, str]
+    keys_with_comma: frozenset[str]
 
-    def key(self, name: str) -> str:
-        """The key of a name (see `name_key`)."""
-        return name_key(name, self.matching)
+    def of(self, name: str, own_key: str) -> str:
+        """The key of the player whose spelling is `name`, with the key `own_key`, which is empty for nobody.
 
-    def key_of_player(self, name: str, key: str) -> str:
-        """The key of the player whose spelling is `name`, with this key of its own; empty for nobody.
-
-        A name without a comma is that of a player with a comma, `First Last` that of `Last, First`, if only one fits.
+        | the spelling | key of the player |
+        |---|---|
+        | is a synonym in the alias file | that of its main name |
+        | has the key of a synonym | that of its main name |
+        | has no comma, as `First Last`, and `Last, First` or the like is one player's | that of this player |
+        | is any other | its own |
         """
-        if key and name in self.aliases.names:
-            return self.key(self.aliases.names[name])
-        if self.with_comma and key not in self.of_synonyms and "," not in key:
-            comma_candidates = self.with_comma.intersection(comma_keys(key))
-            players = {self.of_synonyms.get(candidate, candidate) for candidate in comma_candidates}
+        if own_key and name in self.aliases.names:
+            return name_key(self.aliases.names[name], self.matching)
+        if own_key in self.main_key_of_synonym:
+            return self.main_key_of_synonym[own_key]
+        if self.keys_with_comma and "," not in own_key:
+            candidates = self.keys_with_comma.intersection(comma_keys(own_key))
+            players = {self.main_key_of_synonym.get(key, key) for key in candidates}
             if len(players) == 1:
                 return players.pop()
-        return self.of_synonyms.get(key, key)
+        return own_key
 
 
-def _find_keys(own_keys: Sequence[str], matching: NameMatching, aliases: Aliases) -> _Keys:
-    """Keys of the names in the alias file; `own_keys` are those of the names in the games."""
-    mains = {name_key(main, matching): main for main in sorted(aliases.mains)}
-    of_synonyms: dict[str, str] = {}
+def _player_keys_of(
+    own_keys: Sequence[str], matching: NameMatching, aliases: Aliases
+) -> _PlayerKeys:
+    """The keys of players by the alias file; `own_keys` are those of the spellings in the games."""
+    main_of_key = {name_key(main, matching): main for main in sorted(aliases.mains)}
+    main_key_of_synonym: dict[str, str] = {}
     ambiguous: set[str] = set()
     for synonym, main in aliases.names.items():
         key = name_key(synonym, matching)
-        key_of_main = name_key(main, matching)
-        if of_synonyms.setdefault(key, key_of_main) != key_of_main:
+        main_key = name_key(main, matching)
+        if main_key_of_synonym.setdefault(key, main_key) != main_key:
             ambiguous.add(key)
     for key in ambiguous:
-        del of_synonyms[key]
-    with_comma: frozenset[str] = frozenset()
+        del main_key_of_synonym[key]
+    keys_with_comma: frozenset[str] = frozenset()
     if matching == "full":
-        with_comma = frozenset(key for key in (*own_keys, *mains, *of_synonyms) if "," in key)
-    return _Keys(matching, aliases, mains, of_synonyms, with_comma)
+        all_keys = (*own_keys, *main_of_key, *main_key_of_synonym)
+        keys_with_comma = frozenset(key for key in all_keys if "," in key)
+    return _PlayerKeys(matching, aliases, main_of_key, main_key_of_synonym, keys_with_comma)
 
 
 @dataclass(frozen=True)
 class NameGroups:
-    """Spellings grouped by name."""
+    """Spellings grouped by the players for whom they stand.
 
-    of_spelling: Ids  # (spellings,), the group of each, NOBODY where it names nobody
-    names: list[str]  # (groups,)
-    _keys: _Keys
+    | name | shape | |
+    |---|---|---|
+    | of_spelling | (spellings,) | the group of each, NOBODY where it names nobody |
+    | names | (groups,) | how each group is shown |
+    """
+
+    of_spelling: Ids
+    names: list[str]
+    _player_keys: _PlayerKeys
     _group_of_key: Mapping[str, int]
 
     def find(self, name: str) -> int | None:
         """The group of a name in the alias file, None when nobody has it."""
-        return self._group_of_key.get(self._keys.key_of_player(name, self._keys.key(name)))
+        own_key = name_key(name, self._player_keys.matching)
+        return self._group_of_key.get(self._player_keys.of(name, own_key))
 
 
 def group_names(
@@ -304,9 +331,9 @@ def group_names(
     own_keys = name_keys(dictionary.cleaned, matching)
     for spelling in np.flatnonzero(np.frombuffer(dictionary.reject_code, np.int8)).tolist():
         own_keys[spelling] = ""
-    keys = _find_keys(own_keys, matching, aliases)
-    player_keys = _player_keys(dictionary.cleaned, own_keys, keys)
-    numbered = _number_groups(player_keys, keys.mains)
+    keys_of_players = _player_keys_of(own_keys, matching, aliases)
+    player_keys = _key_by_spelling(dictionary.cleaned, own_keys, keys_of_players)
+    numbered = _number_groups(player_keys, keys_of_players.main_of_key)
     names = [""] * numbered.n_groups
     most = [-1] * numbered.n_groups
     has_own_key = [key == own_key for key, own_key in zip(player_keys, own_keys, strict=True)]
@@ -317,9 +344,9 @@ def group_names(
         if may_be_shown and group != NOBODY and (count, name) >= (most[group], names[group]):
             names[group] = name
             most[group] = count
-    for key, main in keys.mains.items():
+    for key, main in keys_of_players.main_of_key.items():
         names[numbered.of_key[key]] = main
-    return NameGroups(numbered.of_spelling, names, keys, numbered.of_key)
+    return NameGroups(numbered.of_spelling, names, keys_of_players, numbered.of_key)
 
 
 class _NumberedGroups(NamedTuple):
@@ -344,19 +371,22 @@ def _number_groups(player_keys: Sequence[str], main_keys: Iterable[str]) -> _Num
     return _NumberedGroups(number_of_spelling - np.int32(1), group_of_key)
 
 
-def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list[str]:
-    """The key of each name's player: its own key, or one to which it is redirected (`_Keys.key_of_player`).
+def _key_by_spelling(
+    spellings: Sequence[str], own_keys: list[str], player_keys: _PlayerKeys
+) -> list[str]:
+    """The key of the player of each spelling: its own, or one to which `_PlayerKeys.of` redirects it.
 
-    A redirect is followed where it ends at somebody: the key is that of a main name in the alias file, or a name has
-    this key of its own and is not redirected itself. So where A leads to B, and all names of B lead on to C, A keeps
-    its own key.
+    A redirect is followed where it ends at somebody: the key is that of a main name in the alias file, or a spelling
+    has this key of its own and is not redirected itself. So where A leads to B, and all spellings of B lead on to C, A
+    keeps its own key.
     """
-    if not keys.aliases.names and not keys.with_comma:
+    if not player_keys.aliases.names and not player_keys.keys_with_comma:
         return own_keys
     redirected_keys = [
-        keys.key_of_player(name, key) for name, key in zip(names, own_keys, strict=True)
+        player_keys.of(spelling, own_key)
+        for spelling, own_key in zip(spellings, own_keys, strict=True)
     ]
-    targets = set(keys.mains)
+    targets = set(player_keys.main_of_key)
     for redirected_key, own_key in zip(redirected_keys, own_keys, strict=True):
         if redirected_key == own_key:
             targets.add(own_key)
@@ -367,14 +397,19 @@ def _player_keys(names: Sequence[str], own_keys: list[str], keys: _Keys) -> list
 
 
 class NumberedPeople(NamedTuple):
-    """People: first the groups of spellings, in their order, then the ids, so that person = number of groups + id.
+    """People: a number for each group of spellings, then one for each id. A group that is joined to an id leaves its
+    own number unused.
 
-    A group that is joined to an id leaves its own person number unused.
+    | name | shape | |
+    |---|---|---|
+    | names | (people,) | |
+    | of_group | (groups,) | the person of the mentions of each group that have no id |
+    | of_mention | (mentions,) | NOBODY where nobody is named |
     """
 
-    names: list[str]  # (people,)
-    of_group: Places  # (groups,), the person of the mentions of each group that have no id
-    of_mention: Ids  # (mentions,), NOBODY where nobody is named
+    names: list[str]
+    of_group: Places
+    of_mention: Ids
 
 
 def join_ids(
@@ -389,34 +424,52 @@ def join_ids(
     mention without an id belongs to the id of its group if there is only one, else to a separate person. Numbers of
     `mentions.id` are indices of `id_texts`, some of which say that there is no id.
     """
-    is_id = np.array([text.casefold() not in _NO_ID for text in id_texts], np.bool_)
-    ids = [text for text, valid in zip(id_texts, is_id.tolist(), strict=True) if valid]
-    id_of_text = np.where(is_id, np.cumsum(is_id) - 1, -1)
-    id_of_mention = id_of_text[mentions.id]
-    has_id = (group_of_mention != NOBODY) & (id_of_mention >= 0)
-    pairs = _groups_with_ids(
-        group_of_mention[has_id], id_of_mention[has_id], mentions.times[has_id], len(ids)
-    )
     n_groups = len(names_of_groups)
-    person_of_group = np.arange(n_groups)
-    n_ids_of_group = np.bincount(pairs.group, minlength=n_groups)
-    group_has_one_id = n_ids_of_group[pairs.group] == 1
-    person_of_group[pairs.group[group_has_one_id]] = n_groups + pairs.id[group_has_one_id]
-    separate_groups = np.flatnonzero(person_of_group == np.arange(n_groups))
-    names_of_separate = [names_of_groups[group] for group in separate_groups.tolist()]
-    names_of_ids = _names_of_ids(names_of_groups, ids, pairs, names_of_separate)
-    # NOBODY, -1, selects the last entry
+    ids = _ids_in(id_texts)
+    id_of_mention = ids.of_text[mentions.id]
+    has_id = (group_of_mention != NOBODY) & (id_of_mention != _WITHOUT_ID)
+    pairs = _groups_with_ids(
+        group_of_mention[has_id], id_of_mention[has_id], mentions.times[has_id], len(ids.texts)
+    )
+    person_of_group = _people_of_groups(pairs, n_groups)
+    is_separate = person_of_group == np.arange(n_groups)
+    names_of_separate = [names_of_groups[group] for group in np.flatnonzero(is_separate).tolist()]
+    names_of_ids = _names_of_ids(names_of_groups, ids.texts, pairs, names_of_separate)
+    # one entry more than groups: the index NOBODY, -1, finds NOBODY there
     person_without_id = np.append(person_of_group, NOBODY)[group_of_mention]
     person_of_mention = np.where(has_id, n_groups + id_of_mention, person_without_id)
     return NumberedPeople([*names_of_groups, *names_of_ids], person_of_group, person_of_mention)
 
 
+class _NumberedIds(NamedTuple):
+    """The texts that are ids, and the number of each text of a dictionary among them, else `_WITHOUT_ID`."""
+
+    texts: list[str]
+    of_text: Places
+
+
+def _ids_in(texts: Sequence[str]) -> _NumberedIds:
+    """Number the texts that are ids, in their order."""
+    is_id = np.array([text.casefold() not in _NO_ID for text in texts], np.bool_)
+    ids = [text for text, valid in zip(texts, is_id.tolist(), strict=True) if valid]
+    return _NumberedIds(ids, np.where(is_id, np.cumsum(is_id) - 1, _WITHOUT_ID))
+
+
+def _people_of_groups(pairs: "_GroupsWithIds", n_groups: int) -> Places:
+    """The person of the mentions without an id of each group: the only id that the group has, else the group itself."""
+    person = np.arange(n_groups)
+    n_ids = np.bincount(pairs.group, minlength=n_groups)
+    is_only_id = n_ids[pairs.group] == 1
+    person[pairs.group[is_only_id]] = n_groups + pairs.id[is_only_id]
+    return person
+
+
 class _GroupsWithIds(NamedTuple):
-    """Distinct pairs of a group and an id that occur together, (pairs,) each, sorted."""
+    """Distinct pairs of a group and an id in mentions, sorted, and how often each pair occurs; (pairs,) each."""
 
     group: Places
     id: Places
-    times: Places  # how often they occur
+    times: Places
 
 
 def _groups_with_ids(group: Ids, person_id: Places, times: Codes, n_ids: int) -> _GroupsWithIds:
