@@ -10,7 +10,14 @@ import pytest
 from tests.support.collected import collected_of, game
 from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games import assemble
-from ttt_cli.games.assemble import YearSpan, account, find_spans, load, select_records, share_names
+from ttt_cli.games.assemble import (
+    YearSpan,
+    account,
+    find_shared,
+    find_spans,
+    load_records,
+    select_records,
+)
 from ttt_cli.games.collect import Collected, Collector
 from ttt_cli.reading.batches import FileRecords, text_table
 from ttt_cli.reading.reports import DROP_REASONS
@@ -27,9 +34,9 @@ DATA = DataConfig(filter=FilterConfig(years="1850-"))
 
 def test_names_are_united_before_filters_are_applied() -> None:
     collected = collected_of(ROWS, data=DATA)
-    shared = share_names(collected)
+    shared = find_shared(collected)
     assert shared.identified.players == ("Anderssen", "Harrwitz", "Morphy, Paul")
-    records = load(collected, shared, None).records
+    records = load_records(collected, shared, None).records
     assert [records.players[player] for player in records.white.tolist()] == [
         *("Morphy, Paul", "Morphy, Paul", "Anderssen", "Anderssen")
     ]
@@ -43,7 +50,7 @@ def test_names_are_united_before_filters_are_applied() -> None:
 
 def test_a_selection_counts_what_it_drops_and_nothing_that_was_rejected_before() -> None:
     collected = collected_of(ROWS, data=DATA)
-    selection = select_records(collected, share_names(collected), None)
+    selection = select_records(collected, find_shared(collected), None)
     counts = dict(zip(DROP_REASONS, selection.dropped[0].tolist(), strict=True))
     assert {reason: count for reason, count in counts.items() if count} == {
         "same player twice": 1,
@@ -82,15 +89,18 @@ def test_spans_have_as_many_records_as_are_looked_at_at_once(
         YearSpan(1852, 1852),
         YearSpan(1853, 1853),
     ]
-    shared = share_names(collected)
-    lines = [load(collected, shared, span).records.line.tolist() for span in find_spans(collected)]
+    shared = find_shared(collected)
+    lines = [
+        load_records(collected, shared, span).records.line.tolist()
+        for span in find_spans(collected)
+    ]
     assert lines == [[1, 4, 3], [2, 5, 6, 7], [8]]
     assert find_spans(replace(collected, by_year=False)) == [None]
 
 
 def test_columns_are_taken_out_when_all_records_are_loaded() -> None:
     collected = collected_of(ROWS, data=DATA)
-    records = load(collected, share_names(collected), None).records
+    records = load_records(collected, find_shared(collected), None).records
     assert len(records) == len(ROWS)
     assert "date" not in collected.files[0].columns
     assert np.all(records.weight == 1.0)

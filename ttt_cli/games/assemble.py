@@ -1,6 +1,7 @@
 """Assemble the records and games of a reading: names united, filters applied, every record accounted for.
 
-    collected --share_names--> SharedByRecords --load--> Records --select--> reject codes --account--> ReadReport
+    collected --find_shared--> SharedByRecords --load_records--> Records
+    Records --select--> reject codes --account--> ReadReport
 
 Games in files are made of the records of some years at a time, so that all these fit into memory.
 """
@@ -36,6 +37,7 @@ from ttt_cli.games.table import (
     without_unused_texts,
 )
 from ttt_cli.games.team_mentions import (
+    IdentifiedTeams,
     find_team_mentions,
     has_player_twice,
     identified_teams,
@@ -71,20 +73,32 @@ class YearSpan(NamedTuple):
 class SharedByRecords(NamedTuple):
     """Who is who, and what the records of all files share.
 
-    A mention is a distinct combination of name, id, status and year (`players.Mentions`). `tally`: the numbers of games
-    that White lost, drew and won in one record with each result, as in `Records`.
+    A mention is a distinct combination of name, id, status and year (`players.Mentions`). Records hold numbers of
+    mentions, texts, dates and results.
+
+    | name | shape | |
+    |---|---|---|
+    | identified | | the player of each mention |
+    | team_of_mention | (mentions,) | number of its team, 0 for players |
+    | teams | | their members |
+    | player_classes | | which players filters drop |
+    | name_of_mention | (mentions,) | number of its name in the dictionary of names |
+    | written_of_mention | (mentions,) | its name as written |
+    | texts | | distinct texts of each column |
+    | date_day, date_precision | (dates,) | as in `Records` |
+    | tally | (results, 3) | games that White lost, drew and won in one record with the result |
     """
 
     identified: Identified
-    team_of_mention: Codes  # (mentions,), numbers of teams, 0 for players
+    team_of_mention: Codes
     teams: Teams
     player_classes: PlayerClasses
-    name_of_mention: Codes  # (mentions,), the number of its name in the dictionary of names
-    written_of_mention: tuple[str, ...]  # (mentions,), its name as written
-    texts: Mapping[str, Sequence[str]]  # distinct texts of each column
-    date_day: Ids  # (dates,)
-    date_precision: NDArray[np.int8]  # (dates,)
-    tally: Array  # (results, 3)
+    name_of_mention: Codes
+    written_of_mention: tuple[str, ...]
+    texts: Mapping[str, Sequence[str]]
+    date_day: Ids
+    date_precision: NDArray[np.int8]
+    tally: Array
 
 
 class Selection(NamedTuple):
@@ -98,9 +112,9 @@ class Selection(NamedTuple):
 
 def make_records(collected: Collected) -> Records:
     """All records, names united and filters applied. Takes the columns out of `collected`."""
-    shared = share_names(collected)
+    shared = find_shared(collected)
     selection = select_records(collected, shared, None)
-    joined = join_collected(collected, shared.identified)
+    joined = people_of_players(collected, shared.identified)
     report = account(collected, selection.dropped, selection.noticed, selection.same_player, joined)
     return replace(
         selection.records,
@@ -113,7 +127,7 @@ def make_records(collected: Collected) -> Records:
 
 def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     """All games by date, then as read; players sorted by name. Takes the columns out of `collected`."""
-    shared = share_names(collected)
+    shared = find_shared(collected)
     spans = find_spans(collected)
     n_files = len(collected.files)
     dropped = np.zeros((n_files, len(reasons.DROP_REASONS)), np.int64)
@@ -135,9 +149,9 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
             bar.advance()
     for file in collected.files:
         file.columns.clear()
-    columns = _join(pieces, shared.texts, collected.data, collected.storage)
+    columns = _join_pieces(pieces, shared.texts, collected.data, collected.storage)
     identified = shared.identified
-    joined = join_collected(collected, identified)
+    joined = people_of_players(collected, identified)
     report = account(collected, dropped, noticed, same_player, joined)
     people = joined.table if joined else NO_PEOPLE
     return games_from_columns(
@@ -151,8 +165,8 @@ def make_games(collected: Collected, progress: Progress = SILENT) -> Games:
     )
 
 
-def join_collected(collected: Collected, identified: Identified) -> JoinedPeople | None:
-    """The people of the file of people by the players they are; None without a file."""
+def people_of_players(collected: Collected, identified: Identified) -> JoinedPeople | None:
+    """What the file of people says of the players; None without a file."""
     if collected.people is None:
         return None
     return join_people(
@@ -164,17 +178,69 @@ def join_collected(collected: Collected, identified: Identified) -> JoinedPeople
     )
 
 
-def share_names(collected: Collected) -> SharedByRecords:
-    """Find out who is who. Raises ConfigError for a player of the filter who does not exist."""
+def find_shared(collected: Collected) -> SharedByRecords:
+    """Find out who is who, and collect what else records share.
+
+    Raises ConfigError for a player of the filter who does not exist.
+    """
     dictionaries = collected.dictionaries
-    mentions = collected.mentions
+    texts = _texts_by_column(collected)
+    who_is_who = _identify_mentions(collected, texts)
+    identified = who_is_who.with_teams.identified
+    names = dictionaries.names.values
+    name_of_mention = collected.mentions.name
+    return SharedByRecords(
+        identified=identified,
+        team_of_mention=who_is_who.with_teams.team_of_mention,
+        teams=who_is_who.with_teams.teams,
+        player_classes=classify_players(
+            identified.players, collected.data, who_is_who.n_records, collected.n_computers
+        ),
+        name_of_mention=name_of_mention,
+        written_of_mention=tuple(names[number] for number in name_of_mention.tolist()),
+        texts=texts,
+        date_day=dictionaries.days,
+        date_precision=np.array(
+            [precision for _, _, precision in dictionaries.dates.values], np.int8
+        ),
+        tally=dictionaries.tallies,
+    )
+
+
+def _texts_by_column(collected: Collected) -> dict[str, Sequence[str]]:
+    """The distinct texts of each column of records, which hold their numbers."""
+    dictionaries = collected.dictionaries
     texts: dict[str, Sequence[str]] = {
         name: tuple(dictionary.values) for name, dictionary in dictionaries.columns.items()
     }
-    team_mentions = find_team_mentions(dictionaries.names, mentions)
-    of_players = team_mentions.mentions if team_mentions else mentions
+    texts["category"] = category_names(collected.data, texts.get(CATEGORY_WRITTEN, ()))
+    texts["date"] = tuple(text for text, _, _ in dictionaries.dates.values)
+    texts["result"] = tuple(text for text, _ in dictionaries.results.values)
+    return texts
+
+
+class _IdentifiedMentions(NamedTuple):
+    """Who is who.
+
+    | name | shape | |
+    |---|---|---|
+    | with_teams | | the player or team of each mention |
+    | n_records | (players,) | in how many records each is mentioned, before filters |
+    """
+
+    with_teams: IdentifiedTeams
+    n_records: Places
+
+
+def _identify_mentions(
+    collected: Collected, texts: Mapping[str, Sequence[str]]
+) -> _IdentifiedMentions:
+    """Unite the mentions of each player; those of teams are mentions of their members."""
+    names = collected.dictionaries.names
+    team_mentions = find_team_mentions(names, collected.mentions)
+    of_players = team_mentions.mentions if team_mentions else collected.mentions
     identified = identify(
-        dictionaries.names,
+        names,
         of_players,
         collected.data.names,
         collected.aliases,
@@ -184,31 +250,11 @@ def share_names(collected: Collected) -> SharedByRecords:
     is_player = identified.player != NOBODY
     n_records = np.bincount(
         identified.player[is_player], of_players.times[is_player], len(identified.players)
-    ).astype(np.int64)
+    )
     with_teams = (
         identified_teams(team_mentions, identified) if team_mentions else without_teams(identified)
     )
-    texts["category"] = category_names(collected.data, texts.get(CATEGORY_WRITTEN, ()))
-    texts["date"] = tuple(text for text, _, _ in dictionaries.dates.values)
-    texts["result"] = tuple(text for text, _ in dictionaries.results.values)
-    return SharedByRecords(
-        identified=with_teams.identified,
-        team_of_mention=with_teams.team_of_mention,
-        teams=with_teams.teams,
-        player_classes=classify_players(
-            identified.players, collected.data, n_records, collected.n_computers
-        ),
-        name_of_mention=mentions.name,
-        written_of_mention=tuple(
-            dictionaries.names.values[name] for name in mentions.name.tolist()
-        ),
-        texts=texts,
-        date_day=dictionaries.days,
-        date_precision=np.array(
-            [precision for _, _, precision in dictionaries.dates.values], np.int8
-        ),
-        tally=dictionaries.tallies,
-    )
+    return _IdentifiedMentions(with_teams, n_records.astype(np.int64))
 
 
 def find_spans(collected: Collected) -> Sequence[YearSpan | None]:
@@ -231,13 +277,15 @@ def find_spans(collected: Collected) -> Sequence[YearSpan | None]:
 
 
 class LoadedRecords(NamedTuple):
-    """Records before filters, and whom they mention."""
+    """Records before filters, and the numbers of White's and of Black's mention in each, (records,)."""
 
     records: Records
-    mentions: SideColumns  # (records,), numbers of mentions
+    mentions: SideColumns
 
 
-def load(collected: Collected, shared: SharedByRecords, span: YearSpan | None) -> LoadedRecords:
+def load_records(
+    collected: Collected, shared: SharedByRecords, span: YearSpan | None
+) -> LoadedRecords:
     """The records of some years, or all, before filters; of all, takes the columns out of `collected`."""
     rows = [_rows_of_years(file, span) for file in collected.files]
     take_out = span is None  # records of one span after the other are in the same columns
@@ -348,7 +396,7 @@ def select_records(
     collected: Collected, shared: SharedByRecords, span: YearSpan | None
 ) -> Selection:
     """The records of some years, or all, with filters applied; of all, takes the columns out of `collected`."""
-    loaded = load(collected, shared, span)
+    loaded = load_records(collected, shared, span)
     records = loaded.records
     was_used = records.reject_code == 0
     is_same_player = was_used & has_player_twice(
@@ -488,7 +536,7 @@ def _store_games(
     return stored
 
 
-def _join(
+def _join_pieces(
     pieces: Sequence[dict[str, StoredColumn]],
     texts: Mapping[str, Sequence[str]],
     data: DataConfig,
@@ -501,10 +549,8 @@ def _join(
 
     def text_column(name: str) -> CodedColumn[str]:
         codes = column(name)
-        is_empty_throughout = (
-            has_stride_0(codes) and not codes[:1].any()
-        )  # all codes are 0, the empty text
-        if is_empty_throughout:
+        has_only_empty_text = has_stride_0(codes) and not codes[:1].any()  # of which the code is 0
+        if has_only_empty_text:
             return no_texts(len(codes))
         return CodedColumn(codes, texts[name])
 
