@@ -53,8 +53,10 @@ class Suspect:
 
     @property
     def gap(self) -> int:
-        """Years from the last game of one to the first of the other, 0 where their years overlap."""
-        return max(self.main.first - self.synonym.last, self.synonym.first - self.main.last, 0)
+        """Years between the careers of the two names alone, 0 where they overlap."""
+        return _years_between(
+            self.main.first, self.main.last, self.synonym.first, self.synonym.last
+        )
 
     @property
     def evidence(self) -> str:
@@ -76,6 +78,11 @@ class Suspect:
         return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
 
 
+def _years_between(first: int, last: int, other_first: int, other_last: int) -> int:
+    """Years from the end of the earlier of two careers to the beginning of the other, 0 where they overlap."""
+    return max(first - other_last, other_first - last, 0)
+
+
 def find_suspects(games: Games) -> list[Suspect]:
     """Pairs of names that may be one person's, unambiguous ones first, then by kind, gap and games.
 
@@ -87,22 +94,15 @@ def find_suspects(games: Games) -> list[Suspect]:
     careers = careers_of(games)
     candidates = _find_candidates(games, similar, careers)
     by_synonym = _with_shared_opponents(games, candidates)
-    abbreviating_pairs = {
-        frozenset((candidate.main, candidate.synonym))
-        for candidate in candidates
-        if candidate.kind == INITIALS
-    }
-
-    def judge(synonym: int, people: _UnitedCareers) -> Suspect:
-        candidates_of_synonym = [people.with_gap(candidate) for candidate in by_synonym[synonym]]
-        return _judge(candidates_of_synonym, people.person, abbreviating_pairs, careers, similar)
-
+    names = _Names(careers, similar, _abbreviating_pairs(candidates))
     separate = _UnitedCareers(careers.first, careers.last, {})
-    suspects = {synonym: judge(synonym, separate) for synonym in by_synonym}
+    suspects = {
+        synonym: _judge(of_synonym, separate, names) for synonym, of_synonym in by_synonym.items()
+    }
     united = _unite(suspects.values(), careers)
     for synonym, suspect in suspects.items():
         if not suspect.sure:
-            suspects[synonym] = judge(synonym, united)
+            suspects[synonym] = _judge(by_synonym[synonym], united, names)
     return sorted(suspects.values(), key=_doubt)
 
 
@@ -136,13 +136,41 @@ def _doubt(suspect: Suspect) -> _SuspectOrder:
 
 
 class _SynonymPair(NamedTuple):
-    """A main name that a synonym may stand for, both as players."""
+    """A main name that a synonym may stand for, both as players.
+
+    `shared`: common opponents; `gap`: years between their careers, that of the main name with its sure synonyms
+    (`_UnitedCareers`).
+    """
 
     main: int
     synonym: int
     kind: Kind
-    shared: int = 0  # common opponents
-    gap: int = 0  # years between the careers
+    shared: int = 0
+    gap: int = 0
+
+
+class _Names(NamedTuple):
+    """What is known of names apart from each other.
+
+    | name | |
+    |---|---|
+    | careers | of all players |
+    | similar | parts of similar names, and namesakes |
+    | abbreviating_pairs | pairs of players one of whose names abbreviates the other |
+    """
+
+    careers: Careers
+    similar: SimilarNames
+    abbreviating_pairs: Set[frozenset[int]]
+
+
+def _abbreviating_pairs(candidates: Sequence[_SynonymPair]) -> set[frozenset[int]]:
+    """Pairs of players one of whose names abbreviates the other (`INITIALS`)."""
+    return {
+        frozenset((candidate.main, candidate.synonym))
+        for candidate in candidates
+        if candidate.kind == INITIALS
+    }
 
 
 def _find_candidates(games: Games, similar: SimilarNames, careers: Careers) -> list[_SynonymPair]:
@@ -204,17 +232,33 @@ def _with_shared_opponents(
 
 
 class _UnitedCareers(NamedTuple):
-    """Careers of players, those of main names with the careers of their sure synonyms."""
+    """Careers of players, those of main names with the careers of their sure synonyms.
 
-    first: Ids  # years, by player
+    | name | shape | |
+    |---|---|---|
+    | first, last | (players,) | years of a career |
+    | person | | the last main name of each sure synonym, both as players |
+    """
+
+    first: Ids
     last: Ids
-    person: Mapping[int, int]  # the last main name of each sure synonym, both as players
+    person: Mapping[int, int]
+
+    def person_of(self, player: int) -> int:
+        """The last main name of a player, the player's own unless it is a sure synonym."""
+        return self.person.get(player, player)
 
     def with_gap(self, candidate: _SynonymPair) -> _SynonymPair:
         """The candidate with the years between the careers."""
-        before = self.first[candidate.synonym] - self.last[candidate.main]
-        after = self.first[candidate.main] - self.last[candidate.synonym]
-        return candidate._replace(gap=max(int(before), int(after), 0))
+        main = candidate.main
+        synonym = candidate.synonym
+        gap = _years_between(
+            int(self.first[main]),
+            int(self.last[main]),
+            int(self.first[synonym]),
+            int(self.last[synonym]),
+        )
+        return candidate._replace(gap=gap)
 
 
 def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
@@ -239,53 +283,60 @@ def _unite(suspects: Iterable[Suspect], careers: Careers) -> _UnitedCareers:
 
 
 def _judge(
-    candidates: Sequence[_SynonymPair],
-    person: Mapping[int, int],
-    abbreviating_pairs: Set[frozenset[int]],
-    careers: Careers,
-    similar: SimilarNames,
+    candidates_of_synonym: Sequence[_SynonymPair], people: _UnitedCareers, names: _Names
 ) -> Suspect:
-    """The best main name for a synonym, of all its candidates, and whether it is unambiguous.
+    """The best main name for a synonym, of all its candidates, and whether the suggestion is sure.
 
-    `person` maps sure synonyms to their main names; `abbreviating_pairs` are pairs of players one of whose names
-    abbreviates the other (`INITIALS`). A candidate for another person than the best one counts in one of two ways.
-    If its main name abbreviates, or is abbreviated by, the main names of all others, it may be a namesake: `Smith, J`
-    beside `Smith, John`. If not, it contradicts the best candidate: `Smith, James` and `Smith, John` for `Smith, J`.
+    A candidate for another person than the best one counts in one of two ways:
+
+    | its main name | it is | beside `Smith, John` for the synonym `Smith, J` |
+    |---|---|---|
+    | abbreviates, or is abbreviated by, each other main name | a possible namesake | `Smith, J P` |
+    | does not | contradicting: one of both is wrong | `Smith, James` |
     """
-    best = max(candidates, key=lambda candidate: _preference(candidate, careers))
-    spellings = _spellings_of_best(best, candidates, person)
+    candidates = [people.with_gap(candidate) for candidate in candidates_of_synonym]
+    best = max(candidates, key=lambda candidate: _preference(candidate, names.careers))
+    spellings = _spellings_of_best(best, candidates, people)
     of_others = _of_other_people(
         best, [candidate for candidate in candidates if candidate.main not in spellings]
     )
-    contradicting = _contradicting(best, of_others, abbreviating_pairs)
-    synonym = similar.parts[best.synonym]
-    fullest = _fullest([similar.parts[spelling] for spelling in spellings], synonym)
-    needed = needed_opponents(best.kind, fullest, synonym, best.gap, alone=not contradicting)
-    n_namesakes = len(of_others) - len(contradicting)
-    n_namesakes_expected = _expected_namesakes(synonym, similar.n_namesakes(best.synonym), best.gap)
-    namesakes = n_namesakes + n_namesakes_expected
+    contradicting = _contradicting(best, of_others, names.abbreviating_pairs)
+    possible_namesakes = len(of_others) - len(contradicting)
     suspect = Suspect(
-        main=careers[best.main],
-        synonym=careers[best.synonym],
+        main=names.careers[best.main],
+        synonym=names.careers[best.synonym],
         kind=best.kind,
         n_other_candidates=len(candidates) - 1,
         shared=best.shared,
     )
-    is_one_life = suspect.span <= lifetime(best.shared)
-    rivals = _rivals(best, contradicting)
-    return replace(suspect, sure=is_one_life and _is_sure(best, rivals, namesakes, needed))
+    sure = (
+        suspect.span <= lifetime(best.shared)
+        and best.gap <= _LONG_GAP
+        and best.shared >= _needed_for(best, spellings, names, alone=not contradicting)
+        and _is_ahead(best, _rivals(best, contradicting))
+        and _excuses(best, possible_namesakes + _expected_namesakes(best, names.similar))
+    )
+    return replace(suspect, sure=sure)
 
 
 def _spellings_of_best(
-    best: _SynonymPair, candidates: Sequence[_SynonymPair], person: Mapping[int, int]
+    best: _SynonymPair, candidates: Sequence[_SynonymPair], people: _UnitedCareers
 ) -> set[int]:
     """The person of the best candidate, and the main names among the candidates that are united with it; players."""
-    best_person = person.get(best.main, best.main)
+    best_person = people.person_of(best.main)
     spellings = {best_person}
     for candidate in candidates:
-        if person.get(candidate.main, candidate.main) == best_person:
+        if people.person_of(candidate.main) == best_person:
             spellings.add(candidate.main)
     return spellings
+
+
+def _needed_for(best: _SynonymPair, spellings: Set[int], names: _Names, *, alone: bool) -> float:
+    """The number of common opponents that the best candidate needs, by the fullest spelling of its person."""
+    parts = names.similar.parts
+    synonym = parts[best.synonym]
+    fullest = _fullest([parts[spelling] for spelling in spellings], synonym)
+    return needed_opponents(best.kind, fullest, synonym, best.gap, alone=alone)
 
 
 def _rivals(best: _SynonymPair, contradicting: Sequence[_SynonymPair]) -> list[_SynonymPair]:
@@ -298,20 +349,9 @@ def _rivals(best: _SynonymPair, contradicting: Sequence[_SynonymPair]) -> list[_
     return [candidate for candidate in contradicting if candidate.gap <= _LONG_GAP]
 
 
-def _is_sure(
-    best: _SynonymPair, rivals: Sequence[_SynonymPair], namesakes: float, needed: float
-) -> bool:
-    """Whether the common opponents of the best candidate leave no doubt.
-
-    There are as many as are `needed` for such names, more than those of all rivals, and enough for the expected number
-    of `namesakes`.
-    """
-    return (
-        best.shared >= needed
-        and best.gap <= _LONG_GAP
-        and _is_ahead(best, rivals)
-        and namesakes <= _FEW_NAMESAKES * _EXCUSED_BY_OPPONENT**best.shared
-    )
+def _excuses(best: _SynonymPair, namesakes: float) -> bool:
+    """Whether the common opponents are enough to tell the person from so many expected namesakes."""
+    return namesakes <= _FEW_NAMESAKES * _EXCUSED_BY_OPPONENT**best.shared
 
 
 class _Preference(NamedTuple):
@@ -381,14 +421,17 @@ def _fullest(spellings: Sequence[NameParts], synonym: NameParts) -> NameParts:
     return max(as_many or spellings, key=lambda name: (name.letters_of_given_names, name))
 
 
-def _expected_namesakes(synonym: NameParts, seen: int, gap: int) -> float:
-    """How many other people may have this name, of `seen` namesakes with another initial.
+def _expected_namesakes(best: _SynonymPair, similar: SimilarNames) -> float:
+    """How many other people may have the name of the synonym, by those with its surname and another initial.
 
     The longer the name, the fewer; more after a gap between the careers, and of short surnames.
     """
-    people = seen + (_UNSEEN_NAMESAKES if len(synonym.surname) <= _SHORT_SURNAME else 0)
+    synonym = similar.parts[best.synonym]
+    people = similar.n_namesakes(best.synonym)
+    if len(synonym.surname) <= _SHORT_SURNAME:
+        people += _UNSEEN_NAMESAKES
     letters_after_initial = min(max(synonym.letters_of_given_names - 1, 0), _COMPLETE)
-    return people * (1.0 + gap / _SHORT_GAP) * _NARROWED_BY_LETTER**-letters_after_initial
+    return people * (1.0 + best.gap / _SHORT_GAP) * _NARROWED_BY_LETTER**-letters_after_initial
 
 
 def needed_opponents(
