@@ -147,7 +147,7 @@ class Influence:
         new_sites = np.zeros_like(sites)
         if supposition.outcomes is not None:
             cavity = _cavities(mean, variance, sites, self._share(games))
-            code = self._codes(games, supposition.outcomes)
+            code = self.codes(games, supposition.outcomes)
             kernels.skill_update(
                 self.games.chosen(games, code), self.games.rule_of(games), cavity, 1.0, new_sites
             )
@@ -165,7 +165,7 @@ class Influence:
             affected[supposition.games] = False
         else:
             code = code.copy()
-            code[supposition.games] = self._codes(supposition.games, supposition.outcomes)
+            code[supposition.games] = self.codes(supposition.games, supposition.outcomes)
         games = np.flatnonzero(affected)
         mean = self.games.difference[games]
         variance = self.games.variance[games]
@@ -180,7 +180,7 @@ class Influence:
         precision, weighted = sites.T
         return SiteChange(games, weight * precision, weight * (weighted - precision * mean))
 
-    def _codes(self, games: Places, outcomes: Outcomes) -> NDArray[np.uint8]:
+    def codes(self, games: Places, outcomes: Outcomes) -> NDArray[np.uint8]:
         """Outcomes of games as kernels take them; those whose colours are unknown stay so."""
         unknown = self.games.code[games] // UNKNOWN_CODE * UNKNOWN_CODE
         return (outcomes + unknown).astype(np.uint8)
@@ -246,33 +246,43 @@ class Influence:
     def _growth(self, change: SiteChange) -> Array:
         """By how much the variance of each variable grows, (variables,), points^2.
 
-        As if only the player's own chain moved, to which the games are messages from opponents as uncertain as they
-        are: q games of precision become q / (1 + q variance).
+        As if only the player's own chain moved. For this chain a game is a message from the others in it, as uncertain
+        as these are: a precision q of the difference is one of q / (1 + q v), with the variance v of the others.
         """
         games = self.games
         size = len(games.deviation)
-        _, pair = np.unique(games.pair[change.games], return_inverse=True)
-        of_pair = np.bincount(pair, change.precision)[pair]
         terms = games.terms_of(change.games)
+        added = terms.square * change.precision[terms.game]
         of_others = (
             games.variance[change.games][terms.game]
             - terms.square * games.deviation[terms.variable] ** 2
         )
-        precision = terms.square * change.precision[terms.game]
-        shrunk = precision / (1.0 + np.abs(of_pair)[terms.game] * of_others)
-        lost = np.bincount(terms.variable, precision, size)
-        messages = np.bincount(terms.variable, shrunk, size)
-        growth = np.zeros(size)
-        done = 0
-        for variable in np.flatnonzero(lost).tolist():
-            if variable < done:
+        # equal games of a pair are one message
+        _, pair = np.unique(games.pair[change.games], return_inverse=True)
+        of_pair = np.abs(np.bincount(pair, change.precision)[pair])
+        messages = added / (1.0 + of_pair[terms.game] * of_others)
+        added_to: Array = np.bincount(terms.variable, added, size).astype(np.float64)
+        messages_to: Array = np.bincount(terms.variable, messages, size).astype(np.float64)
+        return self._growth_of_chains(added_to, messages_to)
+
+    def _growth_of_chains(self, added: Array, messages: Array) -> Array:
+        """By how much variances grow where games add precisions, (variables,), points^2.
+
+        `added` (variables,) is added to the diagonal of the precision matrix, below 0 where games are left out. A
+        variance grows by the ratio of that of the chain alone with `added` to the same with the `messages` left.
+        """
+        growth = np.zeros(len(added))
+        end = 0  # of the last chain that is done
+        for variable in np.flatnonzero(added).tolist():
+            if variable < end:
                 continue
             chain = self._precision.chain_of(variable)
-            done = chain.variables.stop
-            without = chain.matrix + np.diag(lost[chain.variables])
-            before = np.diag(np.linalg.inv(without - np.diag(messages[chain.variables])))
-            after = np.diag(np.linalg.inv(without))
-            growth[chain.variables] = games.deviation[chain.variables] ** 2 * (after / before - 1.0)
+            variables = chain.variables
+            end = variables.stop
+            matrix = chain.matrix + np.diag(added[variables])
+            after = np.diag(np.linalg.inv(matrix))
+            before = np.diag(np.linalg.inv(matrix - np.diag(messages[variables])))
+            growth[variables] = self.games.deviation[variables] ** 2 * (after / before - 1.0)
         return growth
 
     def solved(self, b: Array, residual: float, change: SiteChange | None = None) -> Solved:
@@ -333,7 +343,11 @@ class Supposed:
         return self.influence.games.gathered(self.second.games, self.second.force)
 
     def of(self, target: Target) -> SkillChange:
-        """What it changes in a sum of skills.
+        """What it changes in a sum of skills: mean and variance of c'x, c the weights of `target`.
+
+        A' is the precision matrix after the first change, and b the force of both changes. The mean moves by
+        c'A'^-1 b, where c'A'^-1 is the covariance with all variables after the first change. The variance is
+        c'A'^-1 c, less what the second change of sites takes off.
 
         Errors of rough solutions x of A x = b and y of A y = c enter only by their product: b'A^-1 c is near
         b'y + x'(c - A y).
@@ -372,25 +386,46 @@ class Supposed:
         """The only game of a supposition that it was not played: what was expected, and what each outcome changes."""
         games = self.influence.games
         (game,) = self.supposition.games
+        (precision,) = self.first.precision
         (force,) = self.first.force
-        variance_without = dot(self.shift.x, self._force + self.shift.residual) / force**2
-        cavity = np.array([[games.difference[game] + force * variance_without, variance_without]])
-        along = games.between(target.covariance, self.first.games)[0]
-        covariance = along * (1.0 - self.first.precision[0] * variance_without)
-        change_without = float(covariance * force)
-        unknown = games.code[game] // UNKNOWN_CODE * UNKNOWN_CODE
-        rule = games.rule_of(self.supposition.games)
+        # `shift` is the solution for the difference of the game times `force`: with it the variance of the difference
+        # without the game
+        variance = dot(self.shift.x, self._force + self.shift.residual) / force**2
+        mean = games.difference[game] + force * variance
+        with_game = games.between(target.covariance, self.first.games)[0]
+        covariance = with_game * (1.0 - precision * variance)
+        change_without = covariance * force
         probabilities = []
         changes = []
         for outcome in (LOSS, DRAW, WIN):
-            chosen = games.chosen(self.supposition.games, np.array([outcome + unknown], np.uint8))
-            site = np.zeros((1, 2))
-            kernels.skill_update(chosen, rule, cavity, 1.0, site)
-            probabilities.append(
-                float(np.exp(kernels.skill_evidence(chosen, rule, cavity, site)[1]))
-            )
-            (mean, variance), (precision, weighted) = cavity[0], site[0]
-            score = (weighted - precision * mean) / (1.0 + precision * variance)
-            changes.append(float(change_without + games.weight[game] * covariance * score))
+            site = self._site_of_only_game(outcome, mean, variance)
+            probabilities.append(site.probability)
+            changes.append(float(change_without + games.weight[game] * covariance * site.score))
         expected = probabilities[WIN] + 0.5 * probabilities[DRAW]
         return OneGame(expected, tuple(changes))
+
+    def _site_of_only_game(self, outcome: int, mean: float, variance: float) -> _OutcomeSite:
+        """The outcome of the only game, whose difference has this mean and variance without it."""
+        games = self.influence.games
+        number = self.supposition.games
+        code = self.influence.codes(number, np.array([outcome], np.int8))
+        chosen = games.chosen(number, code)
+        rule = games.rule_of(number)
+        cavity = np.array([[mean, variance]])
+        site = np.zeros((1, 2))
+        kernels.skill_update(chosen, rule, cavity, 1.0, site)
+        _, log_probability = kernels.skill_evidence(chosen, rule, cavity, site)
+        ((precision, weighted_mean),) = site
+        score = (weighted_mean - precision * mean) / (1.0 + precision * variance)
+        return _OutcomeSite(float(np.exp(log_probability)), float(score))
+
+
+class _OutcomeSite(NamedTuple):
+    """An outcome of a game: its probability before, and the score of the difference that its site adds, 1/points.
+
+    A site of precision q and precision times mean h has the score (h - q m) / (1 + q v) at a mean m and variance v
+    without it: it moves every sum of skills by its covariance with the difference times the score.
+    """
+
+    probability: float
+    score: float
