@@ -117,17 +117,16 @@ def find_sums(
     is_sum |= is_of_two
     if colours and np.any(is_sum & (timeline.advantage_owner == UNKNOWN)):
         raise colours_unknown("games between teams")
-    sides = _sides(
-        timeline, _all_members(timeline, timeline.members, is_of_two), player_offsets, team
-    )
+    members = _members_of_sums(timeline, timeline.members, is_of_two)
+    sides = _sides_as_sums(timeline, members, player_offsets, team)
     periods = np.arange(len(timeline.game_start) - 1, dtype=np.int32)
     period = np.repeat(periods, np.diff(timeline.game_start))
-    performances = _performances(timeline, sides, period)
-    first_performance = timeline.n_nodes + (
-        len(player_offsets.variables.node) if player_offsets else 0
+    n_offsets = len(player_offsets.variables.node) if player_offsets else 0
+    performances = _find_performances(
+        timeline, sides, period, first_variable=timeline.n_nodes + n_offsets
     )
     games = np.flatnonzero(is_sum)
-    entries = _entries(games, sides, performances, first_performance)
+    entries = _link_entries(games, sides, performances)
     design = _design(timeline, games, sides, performances, terms)
     period_of_link = np.concatenate([period[games], period[performances.side // 2]])
     weight = np.concatenate([timeline.weight[games], np.ones(len(performances.side))])
@@ -141,8 +140,8 @@ def find_sums(
     )
 
 
-def _all_members(timeline: Timeline, members: Members, is_of_two: Mask) -> Members:
-    """The members of sides, with those of some games of two players."""
+def _members_of_sums(timeline: Timeline, members: Members, is_of_two: Mask) -> Members:
+    """The members of sides, with the players of some games of two (mask `is_of_two`) as the only ones of theirs."""
     game = np.flatnonzero(is_of_two)
     joined = Members(
         game=np.concatenate([members.game, game, game]),
@@ -158,14 +157,23 @@ def _all_members(timeline: Timeline, members: Members, is_of_two: Mask) -> Membe
     )
 
 
+class _LinkEntries(NamedTuple):
+    """Entries of links, (entries,) each. Links are numbered games first, then what defines performances."""
+
+    link: Places
+    variable: NDArray[np.integer]
+    coefficient: Array
+
+
 class _SidesAsSums(NamedTuple):
-    """Sides of games as sums, twice as many as games of the timeline: White's of each, then Black's.
+    """The strengths of the sides of games as sums of variables.
+
+    Side 2 g is White's in game g of the timeline, side 2 g + 1 Black's.
 
     | name | shape | |
     |---|---|---|
     | start | (2 games + 1,) | the first term of each side, and the number of terms |
-    | variable | (terms,) | of the sum |
-    | coefficient | (terms,) | |
+    | variable, coefficient | (terms,) | of the sum, by side |
     | players | (2 games,) | how many players' noise the side has, n |
     | first_node | (2 games,) | node of the first member |
     """
@@ -176,11 +184,23 @@ class _SidesAsSums(NamedTuple):
     players: Array
     first_node: Ids
 
+    def entries(self, side: Places, link: Places, sign: float) -> _LinkEntries:
+        """The terms of sides, each of its link, with this sign; `side` and `link` (sides,)."""
+        length = self.start[side + 1] - self.start[side]
+        before = np.cumsum(length) - length
+        term = np.arange(length.sum()) + np.repeat(self.start[side] - before, length)
+        return _LinkEntries(
+            np.repeat(link, length), self.variable[term], sign * self.coefficient[term]
+        )
 
-def _sides(
+
+def _sides_as_sums(
     timeline: Timeline, members: Members, player_offsets: PlayerOffsets | None, team: TeamSkill
 ) -> _SidesAsSums:
-    """The sides of games, which have no terms where they are not among members'."""
+    """The sides of games by their members; those of other games have no terms.
+
+    A member adds the skill at its node and, in a category with offsets, the offset there, with the same coefficient.
+    """
     n_sides = 2 * timeline.n_games
     side = 2 * members.game + members.is_black
     coefficient, players = member_weights(members, timeline.n_games, team)
@@ -211,73 +231,76 @@ def _offset_variables(timeline: Timeline, members: Members, player_offsets: Play
     return np.where(of_member < 0, np.int32(-1), number).astype(np.int32)
 
 
-class _SidePerformances(NamedTuple):
+class _Performances(NamedTuple):
     """Performances of sides in orders of finish, by period.
 
     | name | shape | |
     |---|---|---|
-    | of_side | (2 games,) | the performance of each side, -1: none |
+    | first_variable | | the variable of the first performance |
+    | of_side | (2 games,) | the number of each side's performance, -1: none |
     | side | (performances,) | a side of each performance |
     | start | (periods + 1,) | the first of each period, and the number of performances |
     """
 
+    first_variable: int
     of_side: NDArray[np.integer]
     side: Places
     start: Places
 
+    def entries(self, side: Places, link: Places, sign: float) -> _LinkEntries:
+        """The performances of sides, each in its link, with this sign; `side` and `link` (sides,)."""
+        variable = self.first_variable + self.of_side[side]
+        return _LinkEntries(link, variable, np.full(len(side), sign))
 
-def _performances(timeline: Timeline, sides: _SidesAsSums, period: Ids) -> _SidePerformances:
-    """The performances of sides; a side that has two neighbours in an order of finish has one. `period`: of games."""
+
+def _find_performances(
+    timeline: Timeline, sides: _SidesAsSums, period: Ids, first_variable: int
+) -> _Performances:
+    """The performances of sides; a side with two neighbours in an order of finish has one. `period`: of games."""
     of_side = np.full(2 * timeline.n_games, -1)
-    periods = len(timeline.game_start) - 1
+    n_periods = len(timeline.game_start) - 1
     if timeline.race is None:
-        return _SidePerformances(of_side, np.empty(0, np.int64), np.zeros(periods + 1, np.int64))
+        nothing = np.empty(0, np.int64)
+        return _Performances(first_variable, of_side, nothing, np.zeros(n_periods + 1, np.int64))
+    # sides of the same race with the same first member are one side
     in_race = np.flatnonzero(np.repeat(timeline.race > 0, 2))
-    race_and_node = (
-        timeline.race[in_race // 2] * np.int64(timeline.n_nodes) + sides.first_node[in_race]
-    )
+    race = timeline.race[in_race // 2]
+    race_and_node = race * np.int64(timeline.n_nodes) + sides.first_node[in_race]
     _, first, number = np.unique(race_and_node, return_index=True, return_inverse=True)
     side = in_race[first]
-    order = order_by_period(period[side // 2])
+    period_of_performance = period[side // 2]
+    order = order_by_period(period_of_performance)
     new_number = np.empty(len(order), np.int64)
     new_number[order] = np.arange(len(order))
     of_side[in_race] = new_number[number]
-    count = np.bincount(period[side // 2], minlength=periods)
-    return _SidePerformances(of_side, side[order], np.append(0, np.cumsum(count)).astype(np.int64))
+    count = np.bincount(period_of_performance, minlength=n_periods)
+    start = np.append(0, np.cumsum(count)).astype(np.int64)
+    return _Performances(first_variable, of_side, side[order], start)
 
 
-class _LinkEntries(NamedTuple):
-    """Entries of links, (entries,) each: links are numbered games first, then what defines performances."""
-
-    link: Places
-    variable: NDArray[np.integer]
-    coefficient: Array
-
-
-def _entries(
-    games: Places, sides: _SidesAsSums, performances: _SidePerformances, first_performance: int
-) -> _LinkEntries:
+def _link_entries(games: Places, sides: _SidesAsSums, performances: _Performances) -> _LinkEntries:
     """The entries of all links, by link.
 
-    Those of a game are the terms of White minus those of Black, in an order of finish the performances of both. A link
-    that defines a performance has the terms of the side, and the performance with -1.
+    | link | entries |
+    |---|---|
+    | a game of teams, or with offsets | the terms of White, and those of Black with the other sign |
+    | a game of neighbours in an order of finish | the performance of White, and that of Black with the other sign |
+    | the definition of a performance | the terms of the side, and the performance with the other sign |
     """
     white = 2 * games
     black = white + 1
     is_race = performances.of_side[white] >= 0
-    of_two = np.flatnonzero(~is_race)
+    of_teams = np.flatnonzero(~is_race)
     of_race = np.flatnonzero(is_race)
-    defining = len(games) + np.arange(len(performances.side))
+    definitions = len(games) + np.arange(len(performances.side))
     parts = [
-        _terms(sides, white[of_two], of_two, 1.0),
-        _terms(sides, black[of_two], of_two, -1.0),
-        _performance_entries(performances.of_side[white[of_race]], of_race, 1.0),
-        _performance_entries(performances.of_side[black[of_race]], of_race, -1.0),
-        _terms(sides, performances.side, defining, 1.0),
-        _performance_entries(np.arange(len(defining)), defining, -1.0),
+        sides.entries(white[of_teams], of_teams, 1.0),
+        sides.entries(black[of_teams], of_teams, -1.0),
+        performances.entries(white[of_race], of_race, 1.0),
+        performances.entries(black[of_race], of_race, -1.0),
+        sides.entries(performances.side, definitions, 1.0),
+        performances.entries(performances.side, definitions, -1.0),
     ]
-    for number in (2, 3, 5):
-        parts[number] = parts[number]._replace(variable=first_performance + parts[number].variable)
     link = np.concatenate([part.link for part in parts])
     order = np.argsort(link, kind="stable")
     variable = np.concatenate([part.variable for part in parts])
@@ -285,28 +308,11 @@ def _entries(
     return _LinkEntries(link[order], variable[order], coefficient[order])
 
 
-def _terms(sides: _SidesAsSums, side: Places, link: Places, sign: float) -> _LinkEntries:
-    """The terms of sides in links, (sides,), with this sign."""
-    length = sides.start[side + 1] - sides.start[side]
-    before = np.cumsum(length) - length
-    term = np.arange(length.sum()) + np.repeat(sides.start[side] - before, length)
-    return _LinkEntries(
-        np.repeat(link, length), sides.variable[term], sign * sides.coefficient[term]
-    )
-
-
-def _performance_entries(
-    performance: NDArray[np.integer], link: Places, sign: float
-) -> _LinkEntries:
-    """Performances in links, (links,), with this sign."""
-    return _LinkEntries(link, performance, np.full(len(link), sign))
-
-
 def _design(
     timeline: Timeline,
     games: Places,
     sides: _SidesAsSums,
-    performances: _SidePerformances,
+    performances: _Performances,
     terms: tuple[str, ...],
 ) -> LinkDesign:
     """The numbers of all links, in the order of `_LinkEntries`."""

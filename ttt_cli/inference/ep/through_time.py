@@ -20,6 +20,7 @@ from ttt_cli.inference.ep.cutting import Cutter, SliceInputs, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
 from ttt_cli.inference.ep.start import Checkpoint, beliefs_of_start
 from ttt_cli.inference.ep.transport import Placement, SitesLost, Slices
+from ttt_cli.inference.ep.unsupported import refuse_unsupported
 from ttt_cli.inference.joint.choose import PosteriorKind, at_fit, fit_factorised, infer
 from ttt_cli.inference.joint.sites import JointInference
 from ttt_cli.inference.lapse import DRAWS as LAPSE_DRAWS
@@ -34,7 +35,6 @@ from ttt_cli.inference.solver import Given, OnSweep, iterate
 from ttt_cli.inference.sums import Sums, find_sums
 from ttt_cli.inference.victory import WinStep, find_steps
 from ttt_cli.support.arrays import Array
-from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
 
 # Points: how exactly draw margins are found without any game. It is enough for log Z, which is flat there: it is right
@@ -283,36 +283,12 @@ class ThroughTime:
 
         With draw margins of players, its log-evidence is that above the one without any games.
 
-        Raises ConfigError for features that slices do not support.
+        Raises ConfigError for parts of a model that cannot be fitted together (`unsupported.py`).
         """
         options = options.copy()
         start = options.pop("start", None)  # of the first fit; further ones start from another
         placement: Placement | None = options.get("placement")
-        if placement and solver.posterior == "joint":
-            raise ConfigError(
-                "the joint posterior is not fitted over a cluster yet",
-                hint="solver.posterior=factorised; without a cluster and --memory it is",
-            )
-        if placement and self.category_offsets:
-            raise ConfigError(
-                "offsets of categories are not fitted with --memory or on a cluster yet",
-                hint="leave out solver.memory and solver.cluster, or model.offsets",
-            )
-        if self.timeline.doubt is not None:
-            self._check_doubt()
-        if self.category_offsets and self.params.given_lapse != 0.0:
-            raise ConfigError(
-                "games that chance decides are not fitted with offsets of categories yet",
-                hint="leave out model.lapse or model.offsets",
-            )
-        if self.links and (placement or self.play.own_margins):
-            raise ConfigError(
-                "links of any number of variables need TTT and one slice of time in memory"
-            )
-        if self.timeline.members is not None:
-            self._check_sums(placement)
-        if self.steps:
-            self._check_steps()
+        refuse_unsupported(self, solver, placement)
         make_fit = partial(make_fit, elo_unit=self.play.elo_unit)
         empty_evidence = 0.0
         if self.play.own_margins:
@@ -326,53 +302,6 @@ class ThroughTime:
         with fits as fits_of_games:
             return self._fit_with_offsets(
                 FitsAboveEmpty(self, fits_of_games, empty_evidence), start, solver
-            )
-
-    def _check_doubt(self) -> None:
-        """Raise ConfigError for what cannot be fitted with doubtful records."""
-        if (
-            self.play.own_margins
-            or self.category_offsets
-            or self.steps
-            or self.timeline.members is not None
-        ):
-            raise ConfigError(
-                "doubtful records (p_true) are fitted by ttt only, without teams, orders of finish, offsets of "
-                "categories and margins of victory",
-                hint="leave out data.p_true: then all records are right",
-            )
-
-    def _check_sums(self, placement: Placement | None) -> None:
-        """Raise ConfigError for what cannot be fitted with teams and orders of finish."""
-        hint = ""
-        if placement:
-            hint = "leave out solver.memory and solver.cluster"
-        elif self.params.given_lapse != 0.0:
-            hint = "set model.lapse: 0"
-        elif self.params.draws_move:
-            hint = "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0"
-        elif self.params.step_settings:
-            hint = "leave out model.margin_steps"
-        if hint:
-            raise ConfigError(
-                "games of teams and orders of finish are not fitted with draw margins that move, lapses, margins of "
-                "victory, --memory or on a cluster yet",
-                hint=hint,
-            )
-
-    def _check_steps(self) -> None:
-        """Raise ConfigError for what cannot be fitted with margins of victory."""
-        hint = ""
-        if self.category_offsets:
-            hint = "leave out model.offsets or model.margin_steps"
-        elif self.params.given_lapse != 0.0:
-            hint = "set model.lapse: 0, or leave out model.margin_steps"
-        elif self.params.draws_move:
-            hint = "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0, or leave out model.margin_steps"
-        if hint:
-            raise ConfigError(
-                "margins of victory are not fitted with offsets of categories, lapses or draw margins that move yet",
-                hint=hint,
             )
 
     def _fit_with_offsets(self, fits: OffsetFits, start: Fit | None, solver: SolverConfig) -> Fit:

@@ -1,0 +1,101 @@
+"""Parts of a model that cannot be fitted together yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.inference.ep.transport import Placement
+from ttt_cli.support.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ttt_cli.inference.ep.through_time import ThroughTime
+
+
+class _Conflict(NamedTuple):
+    """Whether a model has a part that another part excludes, and what to change then."""
+
+    is_there: bool
+    hint: str
+
+
+def refuse_unsupported(
+    model: ThroughTime, solver: SolverConfig, placement: Placement | None
+) -> None:
+    """Raise ConfigError for parts of a model, or of a solver, that cannot be fitted together."""
+    if placement and solver.posterior == "joint":
+        raise ConfigError(
+            "the joint posterior is not fitted over a cluster yet",
+            hint="solver.posterior=factorised; without a cluster and --memory it is",
+        )
+    if placement and model.category_offsets:
+        raise ConfigError(
+            "offsets of categories are not fitted with --memory or on a cluster yet",
+            hint="leave out solver.memory and solver.cluster, or model.offsets",
+        )
+    if model.timeline.doubt is not None:
+        _refuse_with_doubt(model)
+    if model.category_offsets and model.params.given_lapse != 0.0:
+        raise ConfigError(
+            "games that chance decides are not fitted with offsets of categories yet",
+            hint="leave out model.lapse or model.offsets",
+        )
+    if model.links and (placement or model.play.own_margins):
+        raise ConfigError(
+            "links of any number of variables need TTT and one slice of time in memory"
+        )
+    if model.timeline.members is not None:
+        _refuse_with_sums(model, placement)
+    if model.steps:
+        _refuse_with_steps(model)
+
+
+def _refuse_with_doubt(model: ThroughTime) -> None:
+    """Raise ConfigError for what cannot be fitted with doubtful records."""
+    if (
+        model.play.own_margins
+        or model.category_offsets
+        or model.steps
+        or model.timeline.members is not None
+    ):
+        raise ConfigError(
+            "doubtful records (p_true) are fitted by ttt only, without teams, orders of finish, offsets of "
+            "categories and margins of victory",
+            hint="leave out data.p_true: then all records are right",
+        )
+
+
+def _refuse_with_sums(model: ThroughTime, placement: Placement | None) -> None:
+    """Raise ConfigError for what cannot be fitted with teams and orders of finish."""
+    params = model.params
+    _refuse(
+        "games of teams and orders of finish are not fitted with draw margins that move, lapses, margins of "
+        "victory, --memory or on a cluster yet",
+        _Conflict(placement is not None, "leave out solver.memory and solver.cluster"),
+        _Conflict(params.given_lapse != 0.0, "set model.lapse: 0"),
+        _Conflict(
+            params.draws_move, "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0"
+        ),
+        _Conflict(bool(params.step_settings), "leave out model.margin_steps"),
+    )
+
+
+def _refuse_with_steps(model: ThroughTime) -> None:
+    """Raise ConfigError for what cannot be fitted with margins of victory."""
+    params = model.params
+    _refuse(
+        "margins of victory are not fitted with offsets of categories, lapses or draw margins that move yet",
+        _Conflict(bool(model.category_offsets), "leave out model.offsets or model.margin_steps"),
+        _Conflict(params.given_lapse != 0.0, "set model.lapse: 0, or leave out model.margin_steps"),
+        _Conflict(
+            params.draws_move,
+            "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0, or leave out model.margin_steps",
+        ),
+    )
+
+
+def _refuse(message: str, *conflicts: _Conflict) -> None:
+    """Raise ConfigError with the hint of the first conflict, if there is any."""
+    for conflict in conflicts:
+        if conflict.is_there:
+            raise ConfigError(message, hint=conflict.hint)
