@@ -171,7 +171,7 @@ def event_rows(book: PlayerBook) -> Rows:
     named = name_events(played)
     of_player = np.unique(named.of_game[book.sides.game])
     events = find_events(played, named.take(of_player[of_player >= 0]))
-    entry_of_side = events.entries.of_side[rows_of(played.by_player.starts, book.player)]
+    entry_of_side = events.entries.of_side[rows_of(played.side_order.starts, book.player)]
     all_games = played.of(book.player).game
     is_counted = np.isin(all_games, book.sides.game)
     entries = np.unique(entry_of_side[is_counted & (entry_of_side >= 0)]).astype(np.int64)

@@ -94,7 +94,7 @@ def find_completeness(
     missing = usual * (pairs - pairs_met) + below
     all_play_all = pairs_met >= ALL_PLAY_ALL * pairs
     if played.teams is not None:  # with teams it is not players who meet
-        in_teams = of_game[played.teams.is_of_sides & (of_game >= 0)]
+        in_teams = of_game[played.teams.is_sum & (of_game >= 0)]
         all_play_all &= np.bincount(in_teams, minlength=n_events) == 0
     missing = np.where(all_play_all, missing, 0.0)
     most = np.maximum.reduceat(games, starts[:-1]) if n_events else np.zeros(0)

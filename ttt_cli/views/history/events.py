@@ -51,7 +51,7 @@ class EventEntries:
     | `played`, `points` | games and points |
     | `rank` | the place by points, equal points share one; 0 in an event that is not complete |
     | `starts` | (events + 1,): the first entry of each event |
-    | `of_side` | (sides,): the entry of each side in `PlayedGames.by_player`, -1 for none |
+    | `of_side` | (sides,): the entry of each side in `PlayedGames.side_order`, -1 for none |
     | `is_contest` | whether the event is none of exhibitions |
     | `totals` | of the sides of each entry, by event, then player |
     | `total_of_entry` | index of the entry in `totals` |
@@ -197,9 +197,9 @@ def _exhibitions(folded: list[str], one_met_all: Mask, has_handicaps: Mask) -> l
 
 def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
     """What everybody scored in every event."""
-    codes = played.by_player.order  # of sides
+    codes = played.side_order.codes
     in_event = np.flatnonzero((of_game >= 0)[game_of(codes)])
-    sides = played.sides_by_player(in_event)
+    sides = played.sides_in_order(in_event)
     n_names = int(sides.player.max(initial=0)) + 1
     totals = sides.totals(of_game[sides.game] * np.int64(n_names) + sides.player)
     event_of_total = totals.keys // n_names

@@ -55,8 +55,8 @@ class AllOpponents:
 
 def all_opponents(played: PlayedGames) -> AllOpponents:
     """The opponents of all players."""
-    sides = played.sides_by_player(slice(None))
-    n_players = len(played.by_player.starts) - 1
+    sides = played.sides_in_order(slice(None))
+    n_players = len(played.side_order.starts) - 1
     totals = sides.totals(sides.player * np.int64(n_players) + sides.opponent)
     starts = np.searchsorted(totals.keys, np.arange(n_players + 1) * np.int64(n_players))
     pairs = OpponentTotals(

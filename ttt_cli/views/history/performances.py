@@ -96,9 +96,7 @@ def find_performances(totals: Totals) -> Performances:
     teams = totals.sides.played.teams
     if teams is None:
         return performances
-    is_shared = (
-        np.bincount(totals.group, teams.is_of_sides[totals.sides.game], len(totals.keys)) > 0
-    )
+    is_shared = np.bincount(totals.group, teams.is_sum[totals.sides.game], len(totals.keys)) > 0
     return Performances(
         np.where(is_shared, np.nan, performances.mean), np.where(is_shared, np.nan, performances.sd)
     )

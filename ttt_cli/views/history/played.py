@@ -119,7 +119,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Sides:
-    """Games, each from one player's side; arrays of shape (sides,).
+    """Games from the side of one of their players; arrays of shape (sides,). A team has a side for each member.
 
     | field | content |
     |---|---|
@@ -131,7 +131,7 @@ class Sides:
     | `outcome` | 0 lost, 1 drawn, 2 won |
     | `weight` | so many equal games |
     | `year` | of the game's period |
-    | `node_of_member` | `node`, where it is not that of the first player of the side |
+    | `member_node` | row of the strength of the member, in runs with teams or orders of finish; None in others |
     """
 
     played: PlayedGames
@@ -143,13 +143,13 @@ class Sides:
     outcome: Ids
     weight: Array
     year: Ids
-    node_of_member: Places | None = None
+    member_node: Places | None = None
 
     @property
     def node(self) -> Places:
         """Row of the player's strength in `PlayedGames.nodes`, (sides,)."""
-        if self.node_of_member is not None:
-            return self.node_of_member
+        if self.member_node is not None:
+            return self.member_node
         played = self.played
         return np.where(self.is_second, played.black_node[self.game], played.white_node[self.game])
 
@@ -193,7 +193,7 @@ class Sides:
         return Sides(
             self.played, self.game[rows], self.is_second[rows], self.player[rows], self.opponent[rows],
             self.colour[rows], self.outcome[rows], self.weight[rows], self.year[rows],
-            None if self.node_of_member is None else self.node_of_member[rows],
+            None if self.member_node is None else self.member_node[rows],
         )  # fmt: skip
 
 
@@ -217,7 +217,7 @@ class PlayedGames:
     | `white_node`, `black_node` | (games,) | rows of `nodes` |
     | `nodes` | (nodes,) each | `period_number`, strengths of players in periods with games, then those in categories |
     | `event`, `site`, `round` | (games,) | indices in `texts`, 0 where unknown |
-    | `by_player` | | both sides of all games by player; sides of teams once for each member |
+    | `side_order` | | the order of all sides by player |
     | `teams` | | with teams or orders of finish: members beyond `white` and `black`, and strengths of sides |
     """
 
@@ -241,7 +241,7 @@ class PlayedGames:
     site: Ids
     round: Ids
     texts: list[str]
-    by_player: SidesByPlayer
+    side_order: SideOrder
     teams: TeamSides | None = None
 
     @cached_property
@@ -272,10 +272,10 @@ class PlayedGames:
         black = take(self.nodes, self.black_node[games])
         given = self.given(games)
         if self.teams is not None:
-            is_of_sides = self.teams.is_of_sides[games]
-            white = _replaced(white, take(self.teams.white, games), is_of_sides)
-            black = _replaced(black, take(self.teams.black, games), is_of_sides)
-            given = np.where(is_of_sides, 0.0, given)
+            is_sum = self.teams.is_sum[games]
+            white = _with_sums(white, take(self.teams.white, games), is_sum)
+            black = _with_sums(black, take(self.teams.black, games), is_sum)
+            given = np.where(is_sum, 0.0, given)
         return predicted(self.run, self.year[games], white, black, given, self.neutral[games])
 
     def team_name(self, game: int, *, is_black: bool) -> str | None:
@@ -307,19 +307,20 @@ class PlayedGames:
 
     def of(self, player: int) -> Sides:
         """The games of a player, in the run's order."""
-        return self.sides_by_player(rows_of(self.by_player.starts, player))
+        return self.sides_in_order(rows_of(self.side_order.starts, player))
 
-    def sides_by_player(self, rows: Any) -> Sides:
-        """Some rows of `by_player`, each from the side of its player."""
-        order, starts, node = self.by_player
-        sides = self.sides(order[rows])
-        if node is None:
+    def sides_in_order(self, rows: Any) -> Sides:
+        """Some rows of `side_order`: games, each from the side of the player of the row."""
+        order = self.side_order
+        sides = self._sides_of_codes(order.codes[rows])
+        if order.member_node is None:
             return sides
-        player = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-        return replace(sides, player=player[rows], node_of_member=node[rows])
+        players = np.arange(len(order.starts) - 1, dtype=np.int32)
+        player = np.repeat(players, np.diff(order.starts))
+        return replace(sides, player=player[rows], member_node=order.member_node[rows])
 
-    def sides(self, codes: Places) -> Sides:
-        """Sides of games by their codes in `SidesByPlayer`."""
+    def _sides_of_codes(self, codes: Places) -> Sides:
+        """Sides of games by their codes, from those of their first players."""
         game = game_of(codes)
         is_second = is_second_side(codes)
         white = self.white[game]
@@ -360,40 +361,43 @@ class TeamSides(NamedTuple):
     | field | shape | content |
     |---|---|---|
     | `further` | | members beyond the first ones |
-    | `is_of_sides` | (games,) | whether a game is one of these |
-    | `white`, `black` | (games,) each | strengths of their sides, with all that is added to skills |
+    | `is_sum` | (games,) | whether a game is one of these: its sides are sums of skills |
+    | `white`, `black` | (games,) each | strengths of the sides of these, with all that is added to skills |
     | `names` | | of teams, by game and whether on the second side |
     """
 
     further: FurtherMemberNodes
-    is_of_sides: Mask
+    is_sum: Mask
     white: Strengths
     black: Strengths
     names: dict[tuple[int, bool], str]
 
 
-def _replaced(strengths: Strengths, of_sides: Strengths, is_of_sides: Mask) -> Strengths:
-    """Strengths with those of sides in some games."""
+def _with_sums(strengths: Strengths, of_sums: Strengths, is_sum: Mask) -> Strengths:
+    """Strengths of players, in some games replaced by those of sides that are sums."""
     return {
-        name: np.where(is_of_sides, of_sides[name], column) if name in of_sides else column
+        name: np.where(is_sum, of_sums[name], column) if name in of_sums else column
         for name, column in strengths.items()
     }
 
 
-class SidesByPlayer(NamedTuple):
-    """Both sides of all games, sorted by player.
+class SideOrder(NamedTuple):
+    """Both sides of all games by player, then in the order of games; a side of a team once for each member.
 
-    `order`, shape (2 games,), or more with teams: codes of sides (see `game_of`, `is_second_side`). `starts`, shape
-    (players + 1,): the first of each player. `node`: rows of the players' strengths, where there are teams.
+    | field | shape | content |
+    |---|---|---|
+    | `codes` | (sides,) | of sides: twice the game, and 1 more for Black's (`game_of`, `is_second_side`) |
+    | `starts` | (players + 1,) | the first side of each player |
+    | `member_node` | (sides,) | as in `Sides` |
     """
 
-    order: Places
+    codes: Places
     starts: Places
-    node: Places | None = None
+    member_node: Places | None = None
 
 
 def game_of(codes: Places) -> Places:
-    """The games of sides by their codes, which are twice the game, and 1 more for Black's side (shifts are faster)."""
+    """The games of sides by their codes; shifts are faster than divisions."""
     return codes >> 1
 
 
@@ -418,22 +422,23 @@ def _with_categories(run: Run, games: dict[str, Any], nodes: Strengths) -> Stren
     return joined
 
 
-def _sides_by_player(white: Ids, black: Ids) -> SidesByPlayer:
-    """Both sides of all games by player, then in the order of games."""
+def _order_sides(white: Ids, black: Ids) -> SideOrder:
+    """The order of sides of one player each."""
     player = np.stack([white, black], axis=1).ravel()
     counts = np.bincount(player)
-    return SidesByPlayer(stable_order(player), np.cumsum([0, *counts]))
+    return SideOrder(stable_order(player), np.cumsum([0, *counts]))
 
 
-def _with_members(games: dict[str, Any], further: FurtherMemberNodes) -> SidesByPlayer:
-    """Both sides of all games by player, and those of teams once for each member, then in the order of games."""
+def _order_sides_of_members(games: dict[str, Any], further: FurtherMemberNodes) -> SideOrder:
+    """The order of sides, with those of teams once for each member."""
     player = np.stack([games["white"], games["black"]], axis=1).ravel()
     node = np.stack([games["white_node"], games["black_node"]], axis=1).ravel()
     codes = np.concatenate([np.arange(len(player)), 2 * further.game + further.is_black])
     player = np.concatenate([player, further.player])
     order = np.lexsort((codes, player))
     starts = np.cumsum([0, *np.bincount(player)])
-    return SidesByPlayer(codes[order], starts, np.concatenate([node, further.node])[order])
+    member_node = np.concatenate([node, further.node])[order]
+    return SideOrder(codes[order], starts, member_node)
 
 
 class NodesOfGames(NamedTuple):
@@ -444,7 +449,7 @@ class NodesOfGames(NamedTuple):
 
 
 def _nodes_of_games(
-    games: dict[str, Any], by_player: SidesByPlayer, player_of_node: Ids, period_of_node: Ids
+    games: dict[str, Any], side_order: SideOrder, player_of_node: Ids, period_of_node: Ids
 ) -> NodesOfGames:
     """The nodes of both players of every game; nodes are sorted by player, then period."""
     first = period_of_node.min(initial=0)
@@ -455,9 +460,9 @@ def _nodes_of_games(
         np.stack([games["white"], games["black"]], axis=1) * n_periods + period[:, np.newaxis]
     )
     # by player, then in the order of games: games of a player in a period follow one another, which makes this fast
-    played_keys, positions = distinct(keys_of_sides.ravel()[by_player.order])
-    node = np.empty(len(by_player.order), np.int64)
-    node[by_player.order] = np.searchsorted(keys, played_keys)[positions]
+    played_keys, positions = distinct(keys_of_sides.ravel()[side_order.codes])
+    node = np.empty(len(side_order.codes), np.int64)
+    node[side_order.codes] = np.searchsorted(keys, played_keys)[positions]
     return NodesOfGames(node[::2], node[1::2])
 
 
@@ -478,8 +483,8 @@ def _team_sides(
     sides = sides_as_players(
         members, nodes["mean"][node], nodes["sd"][node], n_games, params.get("team", "sum")
     )
-    is_of_sides = np.zeros(n_games, np.bool_)
-    is_of_sides[members.game] = True
+    is_sum = np.zeros(n_games, np.bool_)
+    is_sum[members.game] = True
     given = run.meta.elo_unit * games["offset"] + games["covariate_points"]
     advantage = np.where(games["neutral"], 0.0, params.get("white_advantage", 0.0))
     # White's advantage itself is added where results are predicted
@@ -492,7 +497,7 @@ def _team_sides(
             rows["player"][is_further],
             node[is_further],
         ),
-        is_of_sides=is_of_sides,
+        is_sum=is_sum,
         white={"mean": sides.mean[:, 0] + added, "sd": sides.sd[:, 0]},
         black={"mean": sides.mean[:, 1], "sd": sides.sd[:, 1]},
         names={(game, is_black): name for game, is_black, name in run.rows(_TEAM_NAMES)},
@@ -523,18 +528,17 @@ def _event_texts(run: Run, n_games: int) -> EventTexts:
 
 def played_games(run: Run) -> PlayedGames:
     """The games of a run."""
-    games: dict[str, Any] = run.arrays(
-        _GAMES
-    )  # in the end the columns that are fields of `PlayedGames`
+    # columns of games, to which those are added that `PlayedGames` has in addition
+    games: dict[str, Any] = run.arrays(_GAMES)
     n_games = len(games["outcome"])
     strengths = [column for chain in run.chains for column in chain_columns(chain)]
     nodes = run.arrays(_NODES.format(columns=", ".join(["period_number", *strengths])))
     n_nodes = len(nodes["mean"])
     of_players = run.arrays(_NODES_OF_PLAYERS)
     player_of_node = np.repeat(of_players["id"], of_players["nodes"])
-    by_player = _sides_by_player(games["white"], games["black"])
+    side_order = _order_sides(games["white"], games["black"])
     games["white_node"], games["black_node"] = _nodes_of_games(
-        games, by_player, player_of_node, nodes["period_number"]
+        games, side_order, player_of_node, nodes["period_number"]
     )
     periods = run.arrays(_PERIODS)
     games["year"] = periods["year"][
@@ -553,7 +557,7 @@ def played_games(run: Run) -> PlayedGames:
     teams = None
     if run.has_sums:
         teams = _team_sides(run, games, nodes, n_nodes)
-        by_player = _with_members(games, teams.further)
+        side_order = _order_sides_of_members(games, teams.further)
     players = [player for (player,) in run.select(_NAMES)[1]]
     event_texts = _event_texts(run, n_games)
     return PlayedGames(
@@ -563,6 +567,6 @@ def played_games(run: Run) -> PlayedGames:
         **event_texts.columns,
         nodes=nodes,
         texts=event_texts.texts,
-        by_player=by_player,
+        side_order=side_order,
         teams=teams,
     )

@@ -106,10 +106,10 @@ class RecordSource:
     def sides(self) -> Sides:
         """The games that count of eligible players, each from their side: by player, then in the run's order."""
         played = self.played
-        by_player = played.by_player
-        is_eligible = np.repeat(self.is_eligible, np.diff(by_player.starts))
-        counts = is_eligible & self.in_years(played.year)[game_of(by_player.order)]
-        return played.sides_by_player(counts)
+        order = played.side_order
+        is_eligible = np.repeat(self.is_eligible, np.diff(order.starts))
+        counts = is_eligible & self.in_years(played.year)[game_of(order.codes)]
+        return played.sides_in_order(counts)
 
     def dates(self, games: Places) -> list[str]:
         """The dates of some games."""

@@ -127,7 +127,7 @@ def _make_book(
         events_in.setdefault(event.year, []).append(index)
     return Book(
         run, title, limits, published, people, played, all_opponents(played), skills, rankings, events,
-        player_pages=player_links(people.rows, np.diff(played.by_player.starts), most),
+        player_pages=player_links(people.rows, np.diff(played.side_order.starts), most),
         event_pages=event_links(events.rows, most),
         event_names=[*(text(event.name) for event in events.rows), "–"],
         event_numbers={event.title: index for index, event in enumerate(events.rows)},

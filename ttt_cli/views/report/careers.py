@@ -110,7 +110,7 @@ def rivals(book: Book, player: int) -> list[list[Any]]:
 def best_events(book: Book, player: int) -> str:
     """The contests of the highest performances; nothing of those of a few games."""
     entries = book.events.entries
-    of_player = entries.of_side[rows_of(book.played.by_player.starts, player)]
+    of_player = entries.of_side[rows_of(book.played.side_order.starts, player)]
     of_events = np.unique(of_player[of_player >= 0]).astype(np.int64)
     of_events = of_events[entries.played[of_events] >= _LEAST_GAMES]
     performances = entries.performances_of(of_events)
