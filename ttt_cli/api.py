@@ -523,9 +523,9 @@ def report(
     chosen = eligible(opened, **limits)
     published = None if beside is None else read_published_ratings(os.fspath(beside), opened)
     if path.suffix.lower() not in (".html", ".htm"):
-        from ttt_cli.views.report.site import MOST, write_site
+        from ttt_cli.views.report.site import MOST_PAGES, write_site
 
-        most = MOST if pages is None else pages
+        most = MOST_PAGES if pages is None else pages
         write_site(
             opened, path, chosen, title=title, most=most, published=published, progress=progress
         )

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.games.game_fields import date_texts
-from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import Influence, OneGame, SkillChange, Supposition, Target
+from ttt_cli.inference.influence import (
+    Influence,
+    OneGame,
+    SkillChange,
+    Supposed,
+    Supposition,
+    Target,
+)
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError, suggested
@@ -20,15 +25,15 @@ from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.opponent_chains import chain_rows
 from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
-from ttt_cli.views.sides import game_words
+from ttt_cli.views.sides import GameWords, game_words
+from ttt_cli.views.why_groups import GROUPINGS, GameGroups, by_opponent
 from ttt_cli.views.why_question import Question, find_question
 
 GAME: Final = "game"
+OPPONENT: Final = "opponent"
 CHAIN: Final = "chain"
-KINDS: Final = (GAME, "opponent", "event", "year", "source", CHAIN)
+KINDS: Final = (GAME, OPPONENT, "event", "year", "source", CHAIN)
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
-_EPOCH: Final = 1970
-_YEARS: Final = 10_000  # years are numbers below it
 
 
 @dataclass(frozen=True)
@@ -121,15 +126,22 @@ def why_rows(
         games = run.stored_games()
         influence = Influence(run, games)
         target = influence.target(run.joint.sum_of(question.skills, question.weights))
-        groups = _GroupsOfGames(run, games, influence, question, by)
+        groups = _group_games(run, games, question, by)
         changes = influence.changes_without(target)
-        estimates = np.bincount(groups.of_game, changes[groups.games])
+        estimates = np.bincount(groups.group, changes[groups.row])
         order = np.argsort(-np.abs(estimates), kind="stable")
-        chosen = [index for index in order[:number].tolist() if estimates[index] != 0.0]
+        chosen = [group for group in order[:number].tolist() if estimates[group] != 0.0]
         before = run.scale.slope * target.sum.mean
         if question.opponent is None:
             before += run.scale.shift
-        reasons = [groups.reason(index, target, before) for index in chosen]
+        team_names = games.teams.names(games.players)
+        computed = _Reasons(
+            games, game_words(run), team_names, influence, target, before, run.scale.slope
+        )
+        if by == GAME:
+            reasons = [computed.of_game(row) for row in chosen]
+        else:
+            reasons = [computed.of_group(groups, group) for group in chosen]
     reasons.sort(key=lambda reason: -abs(reason.change))
     named = Column[Reason](by, "", f"the {by}", each(lambda row: row.name))
     columns = GAME_COLUMNS if by == GAME else (named, *GROUP_COLUMNS)
@@ -140,114 +152,64 @@ def why_rows(
     return game_words(run).renamed(build_rows(run, columns, reasons, (title, run_line(run))))
 
 
-class _GamesOfOpponents(NamedTuple):
-    """Games of a player, once for each opponent, (games,) each."""
-
-    game: Places
-    opponent: NDArray[np.integer]
-
-
-def _opponents(table: Games, player: int) -> _GamesOfOpponents:
-    """The games of a player with all who were on the other side."""
-    further = further_members(table)
-    rows = np.arange(len(table))
-    game = np.concatenate([rows, rows, further.game])
-    is_black = np.concatenate([np.repeat([False, True], len(table)), further.is_black])
-    person = np.concatenate([table.white, table.black, further.player])
-    own = np.flatnonzero(person == player)
-    plays = np.zeros(len(table), np.bool_)
-    plays_black = np.zeros(len(table), np.bool_)
-    plays[game[own]] = True
-    plays_black[game[own]] = is_black[own]
-    entry = np.flatnonzero(plays[game] & (is_black != plays_black[game]))
-    entry = entry[np.argsort(game[entry], kind="stable")]
-    return _GamesOfOpponents(game[entry], person[entry])
+def _group_games(run: Run, games: Games, question: Question, by: str) -> GameGroups:
+    """The groups of games to leave out. Raises ConfigError."""
+    if by == OPPONENT:
+        return by_opponent(games, question.player)
+    try:
+        return GROUPINGS[by](games)
+    except ConfigError as error:
+        raise ConfigError(error.message, where=run.name, hint=error.hint) from None
 
 
-class _GroupsOfGames:
-    """Games of a run in groups.
+class _Reasons(NamedTuple):
+    """Computes what a target would be without some games.
 
-    - `games`: the games that belong to a group; `of_game`: the index of it, of each of them
-    - `names`: of the groups, none of single games
+    | name | |
+    |---|---|
+    | games | of the run |
+    | words | how results are called |
+    | team_names | how each team of them is shown, empty where a side is a player |
+    | target | the skill or lead |
+    | before | its mean, shown units |
     """
 
-    def __init__(
-        self, run: Run, games: Games, influence: Influence, question: Question, by: str
-    ) -> None:
-        self._run = run
-        self._influence = influence
-        self._is_single = by == GAME
-        self._table = games
-        self._team_names = games.teams.names(games.players)
-        total = len(self._table)
-        self.games: Places = np.arange(total)
-        self.names: Sequence[str] = ()
-        if by == GAME:
-            self.of_game: NDArray[np.integer] = self.games
-        elif by == "event":
-            events = self._table.event
-            has_event = np.array([text != "" for text in events.values], np.bool_)[events.codes]
-            self.games = np.flatnonzero(has_event)
-            keys = events.codes[self.games].astype(np.int64) * _YEARS + self._years()[self.games]
-            distinct, self.of_game = np.unique(keys, return_inverse=True)
-            self.names = [
-                f"{events.values[key // _YEARS]} ({key % _YEARS})" for key in distinct.tolist()
-            ]
-        elif by == "source":
-            sources = self._table.source
-            has_source = np.array([text != "" for text in sources.values], np.bool_)[sources.codes]
-            self.games = np.flatnonzero(has_source)
-            if not len(self.games):
-                raise ConfigError(
-                    "its games have no sources",
-                    where=run.name,
-                    hint="data.source at the fit: a column, or file",
-                )
-            self.of_game = sources.codes[self.games]
-            self.names = sources.values
-        elif by == "year":
-            years, self.of_game = np.unique(self._years(), return_inverse=True)
-            self.names = [f"{year:04d}" for year in years.tolist()]
-        else:
-            player = self._table.players.index(question.player)
-            self.games, self.of_game = _opponents(self._table, player)
-            self.names = self._table.players
+    games: Games
+    words: GameWords
+    team_names: Sequence[str]
+    influence: Influence
+    target: Target
+    before: float
+    slope: float
 
-    def _years(self) -> Places:
-        """The year of each game of the run."""
-        years: Places = (
-            self._table.date.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64)
-            + _EPOCH
-        )
-        return years
+    def of_group(self, groups: GameGroups, group: int) -> Reason:
+        """The reason that the games of a group are."""
+        rows = groups.rows_of(group)
+        return self._reason(groups.names[group], rows, self.influence.suppose(Supposition(rows)))
 
-    def _side(self, player: int, team: int) -> str:
-        """The name of a side."""
-        return self._team_names[team] or self._table.players[player]
+    def of_game(self, row: int) -> Reason:
+        """The reason that a game is."""
+        supposed = self.influence.suppose(Supposition(np.array([row])))
+        (date,) = date_texts(self.games, slice(row, row + 1))
+        return self._reason(date, np.array([row]), supposed, supposed.one_game(self.target))
 
-    def reason(self, index: int, target: Target, before: float) -> Reason:
-        """What the target would be without a group."""
-        games = self.games[self.of_game == index]
-        supposed = self._influence.suppose(Supposition(games))
-        first = int(games[0])
-        table = self._table
-        outcome = int(table.outcome[first])
+    def _reason(
+        self, name: str, rows: Places, supposed: Supposed, alone: OneGame | None = None
+    ) -> Reason:
+        games = self.games
+        first = int(rows[0])
+        white = self.team_names[games.white_team[first]] or games.players[games.white[first]]
+        black = self.team_names[games.black_team[first]] or games.players[games.black[first]]
+        outcome = int(games.outcome[first])
         return Reason(
-            name=date_texts(table, slice(first, first + 1))[0]
-            if self._is_single
-            else self.names[index],
-            players=(
-                self._side(table.white[first], table.white_team[first]),
-                self._side(table.black[first], table.black_team[first]),
-            ),
+            name=name,
+            players=(white, black),
             outcome=outcome,
-            result=game_words(self._run).result_of_game(
-                outcome, float(table.victory_margin[first])
-            ),
-            event=table.event.values[table.event.codes[first]],
-            games=float(table.weight[games].sum()),
-            without=supposed.of(target),
-            before=before,
-            slope=self._run.scale.slope,
-            alone=supposed.one_game(target) if self._is_single else None,
+            result=self.words.result_of_game(outcome, float(games.victory_margin[first])),
+            event=games.event.values[games.event.codes[first]],
+            games=float(games.weight[rows].sum()),
+            without=supposed.of(self.target),
+            before=self.before,
+            slope=self.slope,
+            alone=alone,
         )

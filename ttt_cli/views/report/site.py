@@ -19,7 +19,7 @@ from ttt_cli.views.report.record_page import find_records, record_page
 from ttt_cli.views.report.shared_work import player_files, simple_files, simple_files_elsewhere
 from ttt_cli.views.report.year_pages import year_page
 
-MOST: Final = 30_000  # players with pages of their own, and events
+MOST_PAGES: Final = 30_000  # of players, and as many of events
 _SCRIPTS: Final = (
     "base.js",
     "element.js",
@@ -47,7 +47,7 @@ def write_site(
     limits: Eligible | None = None,
     *,
     title: str | None = None,
-    most: int = MOST,
+    most: int = MOST_PAGES,
     published: PublishedRatings | None = None,
     progress: Progress = SILENT,
 ) -> WrittenSite:
