@@ -120,9 +120,8 @@ class SliceState:
 
     def cavities(self) -> Array:
         """Cavities of all pairs, as the kernels take them."""
-        n_columns = (
-            5 if self.own_margins else 2
-        )  # as `cavities` of `kernels/ep/ttt_d.py` and `ttt.py` fill them
+        # as `cavities` of `kernels/ep/ttt_d.py` and `ttt.py` fill them
+        n_columns = 5 if self.own_margins else 2
         cavity = np.empty((len(self.pairs.pairings.first), n_columns))
 
         def fill(part: Part) -> None:
@@ -189,87 +188,128 @@ def make_state(
     storage: ArrayStorage = MEMORY,
     threads: int = 1,
 ) -> SliceState:
-    """A slice at its beginning: with the sites of its folder, else those given, else none.
+    """A slice at its beginning: with the sites of its folder, else those of its input, else none.
 
     `threads` share it by parts; `storage` makes its arrays. Raises SetupError where the folder is not of this fit.
     """
-    in_memory = storage is MEMORY
+    slice_input = _stored_input(slice_input, storage)
+    chains = slice_input.chains
+    n_variables = len(slice_input.prior_variance)
+    quantities = _quantities(chains, own_margins=play.own_margins)
+    links = slice_links(slice_input, slice_input.links, play) if slice_input.links else None
+    node_year = np.repeat(slice_input.period_year, np.diff(chains.node_start))
+    pairs = pair_games(
+        slice_input.games,
+        slice_input.handicap,
+        slice_input.balance,
+        slice_input.interval,
+        slice_input.doubt,
+        play,
+        int(chains.node_start[-1]),
+        storage,
+    )
+    messages = Messages(
+        storage.zeros("forward", (n_variables, 2), np.float64),
+        storage.zeros("backward", (n_variables, 2), np.float64),
+        storage.zeros("marginal", (n_variables, 2), np.float64),
+    )
+    margins = SliceMargins(
+        pairs.pairings,
+        pairs.rule.margin,
+        play,
+        slice_input.period_year,
+        slice_input.years,
+        _debuts(chains, quantities, node_year) if play.own_margins else None,
+        storage,
+    )
+    state = SliceState(
+        number=slice_input.number,
+        chains=chains,
+        messages=messages,
+        parts=_parts(slice_input, quantities, links, threads),
+        segments=slice_input.segments,
+        prior_variance=slice_input.prior_variance,
+        pairs=pairs,
+        margins=margins,
+        newcomers=_newcomers(slice_input, quantities[0], node_year, messages, storage),
+        workspace=workspace_for(n_variables, len(slice_input.segments.number), storage),
+        beliefs=storage.zeros("beliefs", (n_variables, 2), np.float64),
+        moves=storage.zeros("moves", (n_variables, 2), np.float32),
+        guess=None,
+        folder=folder,
+        frees_beliefs=storage is MEMORY,
+        links=links,
+    )
+    if not fill_sites(state, slice_input):
+        state.guess = slice_input.guess
+    return state
+
+
+def _stored_input(slice_input: SliceInput, storage: ArrayStorage) -> SliceInput:
+    """The input with the arrays that a slice keeps in its storage; in memory, large ones stay where they are."""
 
     def stored(name: str, values: NDArray[Any]) -> NDArray[Any]:
         array = storage.zeros(name, values.shape, values.dtype)
         array[:] = values
         return array
 
-    chains = slice_input.chains
-    pairings = slice_input.games
-    if not in_memory:
-        chains = Chains(*(stored(name, values) for name, values in chains._asdict().items()))
-        pairings = Pairings(*(stored(name, values) for name, values in pairings._asdict().items()))
-    quantities = _quantities(chains, own_margins=play.own_margins)
-    parts = divide(
-        chains,
-        slice_input.game_start,
-        pairings.start,
-        quantities,
-        1 if slice_input.links else threads,
-    )
-    segments = slice_input.segments._replace(number=stored("segment", slice_input.segments.number))
-    variables = len(slice_input.prior_variance)
-    balance = slice_input.balance
-    if not in_memory:
-        balance = stored("balance", balance)
-    nodes = int(chains.node_start[-1])
-    interval = slice_input.interval
-    doubt = slice_input.doubt
-    pairs = pair_games(
-        pairings, slice_input.handicap, balance, interval, doubt, play, nodes, storage
-    )
-    links = None
-    if slice_input.links:
-        links = slice_links(slice_input, slice_input.links, play)
-        parts = with_extra(parts, links.extra)
-    messages = Messages(
-        storage.zeros("forward", (variables, 2), np.float64),
-        storage.zeros("backward", (variables, 2), np.float64),
-        storage.zeros("marginal", (variables, 2), np.float64),
-    )
-    node_year = np.repeat(slice_input.period_year, np.diff(chains.node_start))
-    debuts = _debuts(chains, quantities, node_year) if play.own_margins else None
-    newcomers = None
-    if slice_input.newcomers:
-        newcomers = SliceNewcomers(
-            slice(*quantities[0]), node_year, slice_input.years, slice_input.newcomers, chains, messages, storage,
-            levels=slice_input.links is None,  # sides of different numbers of players tell the level of a year
-        )  # fmt: skip
-    state = SliceState(
-        number=slice_input.number,
-        chains=chains,
-        messages=messages,
-        parts=parts,
-        segments=segments,
-        prior_variance=stored("prior_variance", slice_input.prior_variance),
-        pairs=pairs,
-        margins=SliceMargins(
-            pairings,
-            pairs.rule.margin,
-            play,
-            slice_input.period_year,
-            slice_input.years,
-            debuts,
-            storage,
+    slice_input = replace(
+        slice_input,
+        segments=slice_input.segments._replace(
+            number=stored("segment", slice_input.segments.number)
         ),
-        newcomers=newcomers,
-        workspace=workspace_for(variables, len(segments.number), storage),
-        beliefs=storage.zeros("beliefs", (variables, 2), np.float64),
-        moves=storage.zeros("moves", (variables, 2), np.float32),
-        guess=None,
-        folder=folder,
-        frees_beliefs=in_memory,
-        links=links,
+        prior_variance=stored("prior_variance", slice_input.prior_variance),
     )
-    if not fill_sites(state, slice_input):
-        state.guess = slice_input.guess
-    return state
+    if storage is MEMORY:
+        return slice_input
+    chains = slice_input.chains._asdict()
+    games = slice_input.games._asdict()
+    return replace(
+        slice_input,
+        chains=Chains(*(stored(name, values) for name, values in chains.items())),
+        games=Pairings(*(stored(name, values) for name, values in games.items())),
+        balance=stored("balance", slice_input.balance),
+    )
+
+
+def _parts(
+    slice_input: SliceInput,
+    quantities: list[VariableRange],
+    links: SliceLinks | None,
+    threads: int,
+) -> SliceParts:
+    """The division of a slice; with links of any number of variables it is one part."""
+    parts = divide(
+        slice_input.chains,
+        slice_input.game_start,
+        slice_input.games.start,
+        quantities,
+        1 if links else threads,
+    )
+    return with_extra(parts, links.extra) if links else parts
+
+
+def _newcomers(
+    slice_input: SliceInput,
+    skills: VariableRange,
+    node_year: Ids,
+    messages: Messages,
+    storage: ArrayStorage,
+) -> SliceNewcomers | None:
+    """The newcomers of a slice, if their mean moves; `skills`: the variables of skills."""
+    if not slice_input.newcomers:
+        return None
+    return SliceNewcomers(
+        slice(*skills),
+        node_year,
+        slice_input.years,
+        slice_input.newcomers,
+        slice_input.chains,
+        messages,
+        storage,
+        levels=slice_input.links
+        is None,  # sides of different numbers of players tell the level of a year
+    )
 
 
 def _quantities(chains: Chains, *, own_margins: bool) -> list[VariableRange]:
