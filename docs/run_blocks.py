@@ -27,6 +27,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_RUN = "<!-- not run by the tests:"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_RESET = "\x1b[0m"
 _FITTED = re.compile(r"fitted \S+ UTC")
 
 
@@ -95,8 +96,8 @@ class Session:
         _, err = process.communicate()
         reader.join()
         os.close(ours)
-        # numba ends so on a terminal where colorama is installed
-        out = b"".join(chunks).decode().replace("\r\n", "\n").removesuffix("\x1b[0m")
+        # Where colorama is installed, every program that loads numba ends with this on a terminal.
+        out = b"".join(chunks).decode().replace("\r\n", "\n").replace(_RESET, "")
         return Printed(out, err.decode(), process.returncode)
 
     def rows(self, sql: str) -> str:

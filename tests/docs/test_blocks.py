@@ -28,6 +28,12 @@ def page_blocks(page: Path) -> list[Block]:
     return blocks_of(page.read_text(encoding="utf-8"))
 
 
+def test_what_resets_colours_is_not_shown(tmp_path: Path) -> None:
+    """Several programs of one block end with it, each after its own output."""
+    printed = Session(tmp_path).shell(r"printf 'one\n\033[0m'; printf 'two\n\033[0m'")
+    assert printed.out == "one\ntwo\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",

@@ -104,8 +104,8 @@ def command(
          by != "mean" and ("by" not in accepted or dotted)),
         ("--with and --beside exclude each other: both are dotted", other_run and published),
         ("--kind difference takes two names", kind == "difference" and len(names) != 2),
-        (f"names, --with and --beside go with --kind skills, not {kind}",
-         (names and "names" not in accepted) or (dotted and "with" not in accepted)),
+        (f"names go with --kind {_kinds_with('names')}, not {kind}", names and "names" not in accepted),
+        (f"--with and --beside go with --kind {_kinds_with('with')}, not {kind}", dotted and "with" not in accepted),
         (f"--from and --every go with --kind calibration, not {kind}",
          "from" not in accepted and (since or every > 1)),
     )  # fmt: skip
@@ -125,3 +125,9 @@ def command(
     figure = make_figure(opened, kind, figure_options)
     say(*figure.notes)
     save_figure(figure, out, fmt)
+
+
+def _kinds_with(option: str) -> str:
+    """The kinds of figures with an option, in words."""
+    *others, last = [name for name, kind in KINDS.items() if option in kind.options]
+    return f"{', '.join(others)} or {last}" if others else last
