@@ -1,9 +1,12 @@
 """Covariates: against the slow twins, gradients, what repeats White's advantage, estimates, and errors."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 
 from tests.inference.test_twins import OWN, PLAY, given
 from tests.reference.ttt_ep import Twin, assert_is_twin
@@ -556,3 +559,34 @@ def test_without_points_activity_changes_no_bit():
     fit = ttt.fit(timeline, params_of("ttt", covariates={"activity": 0.0}), EXACT)
     assert fit.mean.tolist() == plain.mean.tolist()
     assert fit.log_evidence == plain.log_evidence
+
+
+@pytest.mark.parametrize(("won", "farthest"), [(0.9, False), (0.96, True)])
+def test_an_estimate_is_at_most_ten_times_beta_in_games_of_typical_size(won, farthest):
+    """A gale in few games makes the typical size large; in all others the wind decides as many as are won with it."""
+    gale, n_gales, n_games, beta, margin = 50.0, 10_000.0, 1_000_000.0, 100.0, 30.0
+    rows = [
+        (1900, "a", "b", 2, won * n_games),
+        (1900, "a", "b", 0, (1.0 - won) * n_games),
+        (1900, "a", "b", 2, n_gales),
+    ]
+    games = replace(make_games(rows), covariates=(single("wind", [1, 1, gale]),))
+    params = ttt.Params(
+        beta=beta, prior_sd=1e-3, draw_margin=margin, covariates={"wind": "estimate"}
+    )
+    fit = ttt.fit(build_timeline(games), params, SolverConfig(tol=1e-6))
+    size = math.sqrt((n_games + n_gales * gale**2) / (n_games + n_gales))
+
+    def loss(points):
+        """Minus the log posterior of players who are known to be equal."""
+        sd = math.sqrt(2.0) * beta
+        wins = won * norm.logcdf((points - margin) / sd) * n_games
+        losses = (1.0 - won) * norm.logcdf((-points - margin) / sd) * n_games
+        gales = n_gales * norm.logcdf((gale * points - margin) / sd)
+        return 0.5 * (points * size / (beta / 3.0)) ** 2 - wins - losses - gales
+
+    best = minimize_scalar(loss, bounds=(0.0, 5.0 * beta), options={"xatol": 1e-9}).x
+    assert (best * size / beta > 10.0) == farthest
+    assert farthest or best * size / beta > 9.0
+    expected = 10.0 * beta / size if farthest else best
+    assert fit.params["covariates.wind"] == pytest.approx(expected, rel=1e-4)

@@ -2,14 +2,18 @@
 
 import math
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.inference.test_twins import drawn_more
-from tests.support.builders import EXACT, fit_rows
+from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.cases import each
 from ttt_cli.inference.ep.moving_margins import YearWalk
+from ttt_cli.inference.model import NO_LAPSE
+from ttt_cli.systems import ttt
+from ttt_cli.timeline import build_timeline
 
 
 def exact_log_evidence(rows, theta, **params):
@@ -139,3 +143,46 @@ def test_a_walk_over_many_years_takes_memory_in_proportion():
     assert walk.variance(information)[-1] == pytest.approx(1 / (1 + 1 / (1.6e-3 * 3999 + 1 / 2)))
     assert tracemalloc.get_traced_memory()[1] < 4e6
     tracemalloc.stop()
+
+
+@each("lapse", [0.1, 0.0])
+def test_the_slope_in_the_lapse_has_that_of_the_information_on_years(lapse):
+    """At given cavities log|P + F| has the slope tr((P + F)^-1 F'), by dense matrices."""
+    timeline = build_timeline(make_games(drawn_more(1, 40, 4)))
+    drift = 0.4
+    params = ttt.Params(lapse=lapse, draw_margin=150.0, draw_margin_drift=drift)
+    fit = ttt.fit(timeline, params, EXACT.model_copy(update={"posterior": "factorised"}))
+    inference = ttt.through_time(timeline, params, 150.0).posterior(fit)
+    state, merged = inference.slice_state, inference.merged
+    kernel = state.pairs.kernels.gradient
+    buffers = np.empty((2, len(merged)))
+    of_games = kernel(merged.games, merged.balance, state.rule, state.cavities(), *buffers).lapse
+    root = np.tril(np.sqrt(np.append(1.0, drift**2 * np.diff(fit.draws.year))))
+    low, middle, high = (
+        state.margins.information_with_lapse(state, max(lapse + change, 0.0))
+        for change in (-1e-4, 0.0, 1e-4)
+    )
+    slope = (high - low) / (2e-4 if lapse else 1e-4)
+    variance = root @ np.linalg.solve(np.eye(len(root)) + root.T * middle @ root, root.T)
+    of_years = -0.5 * float(np.diag(variance) @ slope)
+    assert abs(of_years) > 0.1
+    total = inference.moving.gradient(state, merged, kernel).of_games.lapse
+    assert total - of_games == pytest.approx(of_years, rel=0.01)
+
+
+def test_without_chance_or_walk_the_lapse_has_no_further_slope():
+    timeline = build_timeline(make_games(drawn_more(1, 40, 4)))
+    for changes in ({"lapse": 0.1}, {"draw_margin_drift": 0.4, "draw_margin": "auto"}):
+        params = ttt.Params(**changes)
+        fit = ttt.fit(timeline, params, EXACT.model_copy(update={"posterior": "factorised"}))
+        through_time = ttt.through_time(timeline, params, fit.params["draw_margin"])
+        if "lapse" not in changes:  # as where chance decides no game by definition
+            play = replace(through_time.play, lapse_draws=NO_LAPSE)
+            through_time = replace(through_time, play=play)
+        inference = through_time.posterior(fit)
+        state, merged = inference.slice_state, inference.merged
+        kernel = state.pairs.kernels.gradient
+        buffers = np.empty((2, len(merged)))
+        slopes = kernel(merged.games, merged.balance, state.rule, state.cavities(), *buffers)
+        total = inference.moving.gradient(state, merged, kernel).of_games.lapse
+        assert total == slopes.lapse

@@ -80,6 +80,19 @@ def test_a_screen_has_a_sentence_and_both_beside_each_other(run: Run) -> None:
     )
     assert lines["points of 4"][0] == f"{numbers['match_points']:.3f}"
     assert lines["has beaten the other"] == ("2", "1")
+    for line, fact in (("is stronger", "stronger"), ("expected score", "expected")):
+        assert lines[line] == (f"{numbers[fact]:.3f}", f"{1 - numbers[fact]:.3f}")
+
+
+def test_a_system_without_sds_does_not_say_who_is_stronger() -> None:
+    _, run = run_of("elo")
+    report = versus_view(run, "a", "b").report
+    screen = side_by_side(run, report)
+    (numbers,) = report.records()
+    lines = {what: (a, b) for what, a, b in screen.rows}
+    assert lines["is stronger"] == ("", "")
+    assert lines["is ahead by"] == (f"{numbers['lead']:.0f}", f"{-numbers['lead']:.0f}")
+    assert screen.title[0].endswith(f"expected {numbers['expected']:.2f}")
 
 
 def test_peaks_of_different_times_and_a_caution(run: Run) -> None:

@@ -15,18 +15,19 @@ from ttt_cli.support.arrays import Array
 class Workspace:
     """Vectors of the solution of A x = b for the joint means, each (variables,); see `kernels/ep/joint_means.py`.
 
-    Memory bandwidth takes the time, and there are as many variables as players in periods: three buffers hold
-    something else before the first direction is there, and have another name for it below. The steps come in the order
-    `prepare`, `factor`, solution, `finish` (`joint_means.py`).
+    Memory bandwidth takes the time, and there are as many variables as players in periods. So three buffers hold
+    something else until the solution needs them, and have a property of that name. What they hold in each step of
+    `joint_means.py`:
 
-    | other name | buffer | valid |
-    |---|---|---|
-    | row_sums | correction | in `prepare` |
-    | diagonal | direction_image | from `prepare` until `factor` has eliminated |
-    | filtered | direction | in `factor`, until it solves for columns of the inverse |
+    | buffer | `prepare` | `factor` | solution, `finish` |
+    |---|---|---|---|
+    | correction | `row_sums` | 0 from its end on | x |
+    | direction_image | `diagonal` | `diagonal`, until it is eliminated | A p |
+    | direction | | `filtered`, until columns of the inverse are solved for | p |
 
-    `for_another_solution` shares the factor and the means, but has other buffers for all the rest: there none of the
-    other names has a meaning.
+    `for_another_solution` shares the factor and the means. Its other buffers are its own: it begins with the solution.
+
+    The buffers, and what they are in the solution:
 
     | name | unit | |
     |---|---|---|

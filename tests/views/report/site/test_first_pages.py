@@ -13,6 +13,7 @@ from ttt_cli.views.report.book import BookSettings, make_book
 from ttt_cli.views.report.careers import rivals
 from ttt_cli.views.report.highlights import highlights
 from ttt_cli.views.report.markup import first_rows
+from ttt_cli.views.report.player_pages import player_subject
 from ttt_cli.views.report.record_page import find_records
 from ttt_cli.views.report.year_pages import year_page
 
@@ -107,3 +108,12 @@ def test_rows_beyond_the_first_are_folded_in_a_table_of_their_own(rows: int, fol
     assert len(re.findall("<td>", further)) == folded
     assert (f"<summary>{folded} more</summary>" in html) == bool(folded)
     assert html.removesuffix("</details>").endswith("<p>all")
+
+
+@pytest.mark.parametrize(("count", "summary"), [(20, ""), (21, "All games, 21")])
+def test_more_than_twenty_games_of_a_player_are_folded_with_their_number(
+    count: int, summary: str
+) -> None:
+    games = [(str(1900 + number), "a", "b", "1-0", "", "", "") for number in range(count)]
+    book = make_book(BookSettings(run_of(games), Eligible(), "", 99))
+    assert player_subject(book, book.people.number["a"]).summary == summary
