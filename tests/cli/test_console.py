@@ -249,6 +249,19 @@ def test_in_a_pipe_nothing_is_cut_or_wrapped(monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b" not in stream.getvalue()
 
 
+def test_only_columns_that_are_shown_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = Rows(
+        ("player", "mean", "lead"),
+        [("a" * 12, 1234.5, 1.5)],
+        ("title", "mean: of skills", "lead: over the others", "run"),
+    )
+    wide, _ = show(rows, 80, monkeypatch)
+    assert plain(wide).splitlines()[-3:] == ["mean: of skills", "lead: over the others", "run"]
+    narrow, remarks = show(rows, 22, monkeypatch)
+    assert remarks == ["not shown, because the terminal is too narrow: lead"]
+    assert plain(narrow).splitlines()[-2:] == ["mean: of skills", "run"]
+
+
 def test_a_report_is_a_list_of_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Rows(
         ("log_evidence", "converged"), [(-17.25, True)], single=True, decimals={"log_evidence": 2}

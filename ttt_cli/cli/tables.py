@@ -66,8 +66,12 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     for number, line in enumerate(above):
         console.print(printable(line), style="bold" if number == 0 else None)
     console.print(_rich_table(columns, console, show_header=not rows.single))
+    names_shown = {column.name for column in columns}
+    not_shown = () if rows.single else tuple({*rows.columns} - names_shown)
     for line in rows.title[len(above) :]:
-        console.print(printable(line))
+        explains_what_is_not_shown = line.startswith(tuple(f"{name}: " for name in not_shown))
+        if not explains_what_is_not_shown:
+            console.print(printable(line))
     return remarks
 
 

@@ -14,6 +14,10 @@ from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
+# On skills of several periods
+CAUTION: Final = (
+    "skills of different times are tied only through chains of opponents: compare {} with caution"
+)
 # Points by which 100 Elo points may differ from 100 points and be taken for the same
 _SAME_SIZE: Final = 1.0
 

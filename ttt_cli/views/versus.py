@@ -20,7 +20,7 @@ from ttt_cli.views.probability import (
     stronger,
 )
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import load_numpy_meanwhile, run_line
+from ttt_cli.views.run import CAUTION, load_numpy_meanwhile, run_line
 from ttt_cli.views.sides import NEUTRAL, game_words
 
 PEAK: Final = "peak"
@@ -48,7 +48,6 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
 """
 # Relative error of the solution by conjugate gradients; that of the variance of a difference is its square
 EXACT: Final = 1e-4
-CAUTION: Final = "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
 
 
 class VersusView(NamedTuple):
@@ -119,7 +118,7 @@ def versus_view(
         f"{first} in {skill_a['period']}, {second} in {skill_b['period']}: {periods.reason}",
     ]
     if skill_a["period"] != skill_b["period"]:
-        notes.append(CAUTION.format(skill_a["period"], skill_b["period"]))
+        notes.append(CAUTION.format(f"{skill_a['period']} and {skill_b['period']}"))
     if not conditions and points_by_term(run.meta.params):
         notes.append("covariates count as 0 or as their reference; --with NAME=VALUE sets one")
     return VersusView((first, second), report, tuple(notes), tuple(notes_on_names))

@@ -27,7 +27,7 @@ from ttt_cli.views.rankings.columns import (
     REIGN_COLUMNS,
 )
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
+from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows, vacancies
 from ttt_cli.views.rankings.peaks import best_years, peaks
 from ttt_cli.views.rankings.period import ranking
 from ttt_cli.views.rankings.strongest import find_contenders, independent_probabilities, log_cdf
@@ -109,6 +109,20 @@ def test_peaks_say_how_many_games_the_period_has_and_may_need_several() -> None:
         "Anderssen, Adolf": ("1858", 3), "Morphy, Paul": ("1858", 3), "Paulsen, Louis": ("1857", 2),
     }  # fmt: skip
     assert rows.title[0] == "The highest peaks, in years with at least 2 games"
+    caution = "skills of different times are tied only through chains of opponents: compare them with caution"
+    assert caution in rows.title
+    assert caution in best_years(run, Eligible(), 2, None).title
+
+
+def test_reigns_say_what_is_of_which_period_and_where_there_is_none() -> None:
+    run = handmade_run_of(games_of(RECORDS))
+    title = reign_rows(run, Eligible()).title
+    assert any(line.startswith("of a reign: p_best is the mean") for line in title)
+    found = leaders(run, Eligible()).leaders
+    years = [leader.period for leader in found]
+    assert vacancies([*years, "1999"], found) == []
+    later = [found[0], *found[2:]]
+    assert vacancies(years, later) == [f"too few were eligible for a number one in {years[1]}"]
 
 
 @each("years", [1, 2, 5, 7, 11])

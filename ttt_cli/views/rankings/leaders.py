@@ -32,6 +32,10 @@ SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(m
        arg_min(coalesce(sd, 0.0), (-mean, player))
 FROM ({rows}) WHERE {where} GROUP BY period_number HAVING count(*) >= {fewest} ORDER BY period_number
 """
+_NAMED: Final = 5  # periods
+_OF_REIGNS: Final = (
+    "of a reign: p_best is the mean over its periods, mean and sd are those of peak_period"
+)
 # Periods: by days all together would be a hundred times as many rows as games
 _AT_ONCE: Final = 1000
 
@@ -158,8 +162,24 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
         all_leaders, remarks = leaders(run, limits, seed)
         length = replace(REIGN_PERIODS, name=f"{run.meta.period}s")
         columns = [length if column is REIGN_PERIODS else column for column in REIGN_COLUMNS]
-        title = title_lines(run, limits, "The number ones", *remarks)
+        periods = run.select("SELECT period FROM periods ORDER BY period_number")[1]
+        vacant = vacancies([period for (period,) in periods], all_leaders)
+        title = title_lines(run, limits, "The number ones", *vacant, _OF_REIGNS, *remarks)
         return build_rows(run, columns, reigns(all_leaders), title)
+
+
+def vacancies(periods: Sequence[str], leaders: Sequence[Leader]) -> list[str]:
+    """A line that names the periods between reigns without a number one; no line where there are none.
+
+    `periods`: those of the run with games, in order.
+    """
+    with_leader = [leader.period for leader in leaders]
+    between = periods[periods.index(with_leader[0]) : periods.index(with_leader[-1])]
+    vacant = sorted({*between} - {*with_leader})
+    if not vacant:
+        return []
+    more = f" and {len(vacant) - _NAMED} more" if len(vacant) > _NAMED else ""
+    return [f"too few were eligible for a number one in {', '.join(vacant[:_NAMED])}{more}"]
 
 
 def reigns(leaders: Sequence[Leader]) -> list[Reign]:

@@ -12,10 +12,12 @@ from ttt_cli.views.rankings.eligible import Eligible, periods_of
 from ttt_cli.views.rankings.rows import BestYears, Peak
 from ttt_cli.views.rankings.title import title_lines
 from ttt_cli.views.rows import Rows
+from ttt_cli.views.run import CAUTION
 
 if TYPE_CHECKING:
     from ttt_cli.views.rankings.dominance import Leads
 
+_CAUTION: Final = CAUTION.format("them")
 _PEAKS: Final = """
 SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games, peak.games FROM (
     SELECT player, arg_max(struct_pack(period, mean, sd, lower, games), ({by}, -period_number)) AS peak
@@ -64,7 +66,9 @@ def peaks(
         heading += f", in {run.meta.period}s with at least {least_games:g} games"
     with run:
         highest = find_peaks(run, limits, number, by, least_games=least_games)
-        return build_rows(run, PEAK_COLUMNS, highest, title_lines(run, limits, heading), by)
+        return build_rows(
+            run, PEAK_COLUMNS, highest, title_lines(run, limits, heading, _CAUTION), by
+        )
 
 
 def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
@@ -105,5 +109,5 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
         query = _BEST_YEARS.format(span=periods_of(run, years), rules=limits.rules(), chosen=chosen)
         best = [BestYears(rank, *row) for rank, row in enumerate(run.select(query, [number])[1], 1)]
         heading = f"The highest means over {years} consecutive years"
-        title = title_lines(run, replace(limits, active=None), heading)
+        title = title_lines(run, replace(limits, active=None), heading, _CAUTION)
         return build_rows(run, BEST_YEARS_COLUMNS, best, title)
