@@ -80,9 +80,8 @@ def fitted_run(
             *_career_notes(resolved.params, timeline),
             *_doubt_notes(model.NAME, timeline),
         )
-        fitted = replace(
-            fitted, notes=(*fitted.notes, *further_notes), state={}
-        )  # a run holds no state
+        # a run holds no state
+        fitted = replace(fitted, notes=(*fitted.notes, *further_notes), state={})
         fitted = explain_covariates(fitted, timeline)
         if ready:
             ready()

@@ -22,9 +22,8 @@ from ttt_cli.timeline import Timeline
 
 Source = str | os.PathLike[str] | BinaryIO
 
-SECTIONS: Final = frozenset(
-    {"model", "solver", "scale"}
-)  # which may change, but for the model itself
+# Sections that may change, but for the model itself
+SECTIONS: Final = frozenset({"model", "solver", "scale"})
 DATA_KEYS: Final = frozenset(  # of `data`, which do not decide which games the old files give
     {
         "period",

@@ -57,15 +57,17 @@ from ttt_cli.timeline import Timeline, build_timeline
 
 By = Literal["decade", "experience"]
 
+# Classes of experience by the least number of earlier games
 EXPERIENCE: Final = {
     "0": 0,
     "1-9": 1,
     "10-29": 10,
     "30-99": 30,
     "100+": 100,
-}  # earlier games from which on
+}
 # Games that all fits of a system may go through: one to two minutes of work
 MOST: Final = 25_000_000
+# Shares of a year after which to refit
 SHARES: Final = (
     1 / 52,
     1 / 26,
@@ -75,7 +77,7 @@ SHARES: Final = (
     1 / 3,
     1 / 2,
     1.0,
-)  # of a year, after which to refit
+)
 SCORE_BINS: Final = 10  # of an expected score
 # Games times fits up to which starting processes costs more than it saves
 SMALL: Final = 20_000_000

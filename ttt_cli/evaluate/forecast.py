@@ -47,9 +47,8 @@ EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding
 OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
 BINS: Final = 20  # of a probability
 
-Columns = dict[
-    str, Array
-]  # beliefs as `predict` takes them: `mean`, `sd` and the model's further columns
+# Beliefs as `predict` takes them: `mean`, `sd` and the model's further columns
+Columns = dict[str, Array]
 
 
 @dataclass(frozen=True)

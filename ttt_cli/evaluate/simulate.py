@@ -362,9 +362,8 @@ class _TrueSkills(NamedTuple):
 
 def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _TrueSkills:
     """Draw all careers and the skills in their years; `newcomers` by year, as of `_newcomers`."""
-    entry = np.sort(
-        rng.choice(plan.years, plan.players, p=_year_shares(plan))
-    )  # first year of each career
+    # first year of each career
+    entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))
     entry[:2] = 0  # two players in the first year, so that it can have games
     length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
     start = np.cumsum(length) - length  # the first row of each player
@@ -374,9 +373,8 @@ def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _Tru
     clock = plan.career.clock(age)
     step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
     step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
-    walk = np.cumsum(
-        step
-    )  # through the rows of all players; each walk begins with its own first step
+    # one sum through the rows of all players: each walk begins with its own first step
+    walk = np.cumsum(step)
     walk -= np.repeat(walk[start] - step[start], length)
     skill = plan.prior_mean + walk + plan.career.change(age) + newcomers[year - age]
     return _TrueSkills(player, year, skill)
@@ -394,9 +392,8 @@ class _CategoryOffsets:
     def __init__(self, plan: Plan, rows: int) -> None:
         self.category = np.zeros(plan.games, np.int32)
         self.skill = np.full((rows, len(plan.offsets)), math.nan)
-        self._offset = np.full(
-            (plan.players, 1 + len(plan.offsets)), math.nan
-        )  # now, of no category first
+        # at present; at first of no category
+        self._offset = np.full((plan.players, 1 + len(plan.offsets)), math.nan)
         self._offset[:, 0] = 0.0
         self._sd = np.array([0.0, *(setting["sd"] for setting in plan.offsets.values())])
         self._tau = np.array([0.0, *(setting["tau"] for setting in plan.offsets.values())])

@@ -257,9 +257,8 @@ class Objective:
             value = max(self.configured[coordinate.key], coordinate.least)
             begin.append(coordinate.position(value))
         self.begin = np.array(begin)
-        with_overrides(
-            resolved, self.values(self.begin)
-        )  # what the first point cannot be, is refused
+        # raises for values that the first point cannot have
+        with_overrides(resolved, self.values(self.begin))
 
     def maximise(self) -> Optimum:
         """Search from the initial coordinates."""

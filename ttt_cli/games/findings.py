@@ -40,9 +40,8 @@ class Findings:
     @property
     def reject_code(self) -> NDArray[np.int8]:
         """The reject codes of records (records,), 0 where nothing is wrong."""
-        return (self._reason + np.uint8(1)).view(
-            np.int8
-        )  # _NO_REASON, the largest of its type, becomes 0
+        # _NO_REASON, the largest of its type, becomes 0
+        return (self._reason + np.uint8(1)).view(np.int8)
 
     def reject(self, reject_code: Sequence[int] | Codes, codes: Codes | None = None) -> None:
         """Reject records with reject codes, 0 is none, of the values that have `codes`, or of each record.

@@ -26,11 +26,12 @@ from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.support.folding import fold_surname
 
+# Remarks on records that are used
 NOTICED: Final = (
     reasons.DUPLICATE,
     reasons.TEAM,
     reasons.ENGINE,
-)  # reported of records that are used
+)
 _MOSTLY_ENGINES: Final = 0.25  # the share of sides from which on games are of computers
 
 

@@ -575,9 +575,8 @@ def _rows_of_games(records: Records) -> _UnorderedGames:
     occurs[result] = True
     has_one_outcome = np.all(is_played[occurs].sum(axis=1) == 1)
     if has_one_outcome and np.all(records.tally[occurs].max(axis=1, initial=0) == 1):
-        outcome_of_result = np.argmax(is_played, axis=1).astype(
-            np.int8
-        )  # the column of its only outcome
+        # its only outcome is the column
+        outcome_of_result = np.argmax(is_played, axis=1).astype(np.int8)
         return _UnorderedGames(record, outcome_of_result[result], np.broadcast_to(1.0, len(record)))
     position, outcome = np.nonzero(is_played[result])
     n_games = records.tally[result[position], outcome]

@@ -51,15 +51,15 @@ _NEUTRAL: Final = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "0", ""), 0.0),
 }
+# Sign of the points that White gets, by who gives the handicap
 _SIGN_OF_GIVER: Final = {
     "white": -1.0,
     "w": -1.0,
     "black": 1.0,
     "b": 1.0,
-}  # of the points that White gets
-_PROGRAMS: Final = frozenset(
-    {"program", "computer", "engine", "bot"}
-)  # types and titles of players
+}
+# Types and titles that say that a player is a program
+_PROGRAMS: Final = frozenset({"program", "computer", "engine", "bot"})
 _USUAL_FACTORS: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}  # of statuses
 
 
@@ -225,9 +225,8 @@ def _notes_on_records(
             columns.date[row], columns.white[row], columns.black[row], columns.result[row]
         )
         reason = reasons.DROP_REASONS[columns.reject_code[row] - 1]
-        yield Note(
-            int(columns.line[row]), reason, sys.intern(words), reasons.DROPPED
-        )  # many may be equal
+        # many notes may be equal
+        yield Note(int(columns.line[row]), reason, sys.intern(words), reasons.DROPPED)
     for row in np.flatnonzero(repaired & is_used)[:MOST_NOTES].tolist():
         text, day, precision = dictionaries.dates.values[columns.date[row]]
         words = f"{text} read as {day_words(day, precision)}"
@@ -301,9 +300,8 @@ class _WrittenResults(NamedTuple):
     values: list[Written]
     games: list[str]  # of a match, empty for a single game
     codes: Codes
-    outcomes: list[
-        Outcome
-    ]  # as `parse_results` reads the values: 0, 1 or 2, or the reason for none
+    # as `parse_results` reads the values: 0, 1 or 2, or the reason for none
+    outcomes: list[Outcome]
 
 
 def read_results(

@@ -78,9 +78,8 @@ class Pattern:
         kernels.supernode_rows(*graph, first, above, row_start, row)
         kernels.stacked(above, below, square_start)
         panel = np.append(0, np.cumsum(columns * (columns + below)))
-        self._rows = np.sort(
-            _row_keys(np.repeat(number, below), row)
-        )  # sorted inside each supernode
+        # rows are sorted inside each supernode
+        self._rows = np.sort(_row_keys(np.repeat(number, below), row))
         # the low half of a key is the row, the high half its supernode
         return Tree(first, of, above, row_start, self._rows.astype(np.int32), panel, square_start)
 

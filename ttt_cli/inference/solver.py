@@ -12,9 +12,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.support.arrays import Array
 
-OnSweep = Callable[
-    [int, float, float], None
-]  # sweep, largest change, estimated remaining error (points)
+# Called with the number of the sweep, the largest change and the estimated remaining error, points
+OnSweep = Callable[[int, float, float], None]
 NotesOf = Callable[[Callable[[Array], Array]], tuple[str, ...]]  # see `Given.notes`
 
 

@@ -147,10 +147,11 @@ _SETTINGS: Final = {
     **BESIDE_OTHERS,
 }
 _PROCESSES: Final[Any] = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+# Imported before workers are forked, which then share their memory
 _IMPORTED: Final = (
     "distributed",
     "numba",
-)  # before workers are forked, which then share the memory of these
+)
 
 
 @contextmanager
@@ -236,9 +237,8 @@ def _start_scheduler() -> _RunningScheduler:
 
 def _keep_workers(count: int, scheduler: BaseProcess, address: str) -> None:
     """Keep so many workers running, until the parent closes the standard input or ends, or the scheduler ends."""
-    parent_gone, end_of_input = _PROCESSES.Pipe(
-        duplex=False
-    )  # which has a message when the standard input ends
+    # the second end has a message when the standard input ends
+    parent_gone, end_of_input = _PROCESSES.Pipe(duplex=False)
     Thread(target=lambda: end_of_input.send(os.read(0, 1)), daemon=True).start()
     working: list[BaseProcess] = []
     ready: Sequence[object] = ()

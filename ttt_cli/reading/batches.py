@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 Ids = NDArray[np.int32]
-_Coded = tuple[
-    Codes, Codes | list[Any]
-]  # codes, and their values or the numbers of these among the strings
+# Codes, and their values or the numbers of values among the strings
+_Coded = tuple[Codes, Codes | list[Any]]
 ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
 DATES = "dates"
@@ -188,9 +187,8 @@ class FileRecords:
             tuple[int, int]
         ] = []  # line and reject code of all that could not be split
         parts = self._read_parts(table)
-        self.lines = _joined_parts(
-            parts.lines
-        )  # the position of each record (see `reports.RecordPositions`)
+        # positions of records (see `reports.RecordPositions`)
+        self.lines = _joined_parts(parts.lines)
         self.moves = _joined_parts(parts.moves) if parts.moves else None
         fields = {
             index: _joined_parts(codes)

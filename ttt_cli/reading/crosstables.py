@@ -31,13 +31,14 @@ _DIAGONAL: Final = frozenset({"", "*", "x", "X", "■", "#", "-", "–", "—", 
 _SIGNS: Final = frozenset("*xX■½=")  # some of which a row of a player has
 _DRAW: Final = "½"
 _DRAWN_CELLS: Final = frozenset({"0.5", ".5", "0,5", ",5", "1/2"})
+# The result of the other player
 _ANSWERS: Final = {
     "1": "0",
     "0": "1",
     _DRAW: _DRAW,
     "+": "-",
     "-": "+",
-}  # what the other player has
+}
 _POINTS: Final = {"1": 1.0, "0": 0.0, _DRAW: 0.5, "+": 1.0, "-": 0.0}
 _NUMBER: Final = re.compile(r"(\d*)(?:([.,]5)|([.,]0)|(½|\s?1/2))?")
 _PLACE: Final = re.compile(r"\d+\.?")

@@ -17,9 +17,8 @@ from ttt_cli.support.arrays import Ids, Mask
 from ttt_cli.support.folding import fold
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
-_UNKNOWN: Final = frozenset(
-    {"", "0", "00", "0000", "x", "xx", "-", "--", "*"}
-)  # as are question marks
+# Parts of dates that are unknown, besides question marks
+_UNKNOWN: Final = frozenset({"", "0", "00", "0000", "x", "xx", "-", "--", "*"})
 _TIME: Final = re.compile(r"[T\s]+\d{1,2}:\d\d(?:(?!/\s*\d).)*", re.DOTALL)
 _PARTS: Final = re.compile(
     r"([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*))?)?[.\s]*"

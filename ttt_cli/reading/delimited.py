@@ -67,9 +67,8 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Tabl
     races = find_race_columns(rows[0], data, name) if rows else None
     if races is not None:
         return read_races(blocks, races, data, delimiter, name)
-    layout = find_layout(
-        rows or [sample[:1]], data, name
-    )  # the first line where all fields are empty
+    # the line where all fields are empty is the first
+    layout = find_layout(rows or [sample[:1]], data, name)
     reader = TableReader(delimiter, layout)
     return Table(layout, reader.strings, reader.read(blocks))
 
@@ -98,9 +97,8 @@ def whole_lines(blocks: Iterable[bytes], target: int) -> Iterator[bytes]:
         # A piece is shorter than MAX_LINE, so that only the line that it continues can be too long.
         for block in pieces(blocks):
             end = block.find(b"\n")
-            continuation = (
-                end if end >= 0 else len(block)
-            )  # bytes of the block that continue the line
+            # bytes of the block that continue the line
+            continuation = end if end >= 0 else len(block)
             if is_skipping or len(incomplete) + continuation > MAX_LINE:
                 incomplete = b""
                 is_skipping = end < 0
@@ -250,9 +248,8 @@ class TableReader:
             quotes = quotes[np.repeat(~uneven, counts)] if uneven.any() else quotes
             opening = quotes[::2]
             closing = quotes[1::2]
-            before = block.bytes[
-                opening - 1
-            ]  # at the start of the block that of index -1, the last LF
+            # at the start of the block this has the index -1, and is the last LF
+            before = block.bytes[opening - 1]
             after = block.bytes[closing + 1]
             encloses_field = self._beside_quotes[before] & self._beside_quotes[after]
             plain[uneven] = False

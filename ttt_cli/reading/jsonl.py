@@ -30,9 +30,8 @@ _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
 _AT_ONCE: Final = 1000  # lines parsed at once
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
-_LONE: Final = re.compile(
-    "[\ud800-\udc7f\udd00-\udfff]"
-)  # halves of characters; others stand for bytes
+# Halves of characters that stand alone; other ones stand for bytes
+_LONE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 Object = dict[str, Any]
 
@@ -140,9 +139,8 @@ class _ObjectStream:
             self._line += text.count("\n", at, end)
             at = self._after_separators(end)
         self.text = text[at:]
-        self._enough = 2 * len(
-            self.text
-        )  # so that a long value takes time in proportion to its length
+        # so that a long value takes time in proportion to its length
+        self._enough = 2 * len(self.text)
         return objects
 
     def _after_separators(self, at: int) -> int:
@@ -193,9 +191,8 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
     """
     head, blocks = peek(blocks, KEYS_SAMPLE)
     stream = _in_lines(blocks) if is_lined(head[:HEAD]) else one_after_the_other(blocks, name)
-    first = next(
-        stream
-    )  # of KEYS_SAMPLE bytes: `peek` joins blocks to that, and lines are taken by so many
+    # a block of KEYS_SAMPLE bytes: `peek` joins blocks to that, and lines are taken by so many
+    first = next(stream)
     if not first.values:
         deque(stream, maxlen=0)  # raise the error for the first value, if any
         hint = 'a game is {"date": ..., "white": ..., ...}'

@@ -46,9 +46,8 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
             names = [str(column) for column in schema.names]
             races = find_race_columns(names, data, name)
             wanted = _wanted_columns(names, data) if races is None else names
-            Expansion(name, size).add(
-                opened.metadata.num_rows * len(wanted)
-            )  # at least a byte each
+            # values take at least a byte each
+            Expansion(name, size).add(opened.metadata.num_rows * len(wanted))
             _check_memory(opened.metadata, wanted, name)
             if races is not None:
                 return table_of_races(_rows(opened), [], races, data, name)

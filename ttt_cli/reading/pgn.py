@@ -62,9 +62,8 @@ COMBINERS: Final[Mapping[str, Callable[..., Hashable]]] = {
 _KEPT: Final = 1 << 10  # bytes kept of a game that is too long: a tag may begin in them
 _SECTION: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*")')
 _NO_MOVES: Final = pgn_text.Movetext(0)
-_ANOTHER: Final = b'\n[A "' + bytes(
-    GROUP
-)  # a tag after the last game, so that compiled code finds its end
+# A tag after the last game, so that compiled code finds its end
+_ANOTHER: Final = b'\n[A "' + bytes(GROUP)
 
 
 _ROWS_AT_ONCE: Final = 1 << 13

@@ -459,9 +459,8 @@ def _read_comment(text: PgnText, brace: int, oddities: list[Oddity]) -> _Comment
     opened_again = tag is not None and text.find(b"{", tag.end()) < stop
     if is_closed and not opened_again:
         return _Comment(close + 1, closed=True)
-    needed = (
-        _SHOWN if opened_again else COMMENT_LIMIT
-    )  # bytes that may change the decision or the note
+    # bytes that may change the decision or the note
+    needed = _SHOWN if opened_again else COMMENT_LIMIT
     if not text.final and len(data) < brace + needed:
         return None
     detail = data[brace : brace + _SHOWN].decode("utf-8", "replace")

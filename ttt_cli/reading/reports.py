@@ -69,9 +69,8 @@ DROP_REASONS: Final = (
     *(STATUS, TEAM, ENGINE, OTHER_YEARS, OTHER_PLAYERS, OTHER_EVENT, EXCLUDED_EVENT, *EVENT_SETS),
     *(DUPLICATE, FEW_GAMES, OTHER_GROUP),
 )
-REJECT_CODE: Final = dict(
-    zip(DROP_REASONS, range(1, len(DROP_REASONS) + 1), strict=True)
-)  # 0: used
+# Reject codes by reason; 0 is that of records that are used
+REJECT_CODE: Final = dict(zip(DROP_REASONS, range(1, len(DROP_REASONS) + 1), strict=True))
 
 # What is odd about a record that may still be used (a bad date can also be repaired).
 DUPLICATE_TAG: Final = "duplicate tag"
@@ -98,11 +97,12 @@ IDLE_CORRECTION: Final = "corrections of no game"
 UNKNOWN_PEOPLE: Final = "people without games"
 CONTRADICTING_PEOPLE: Final = "people who are described differently"
 BAD_LIFE_DATE: Final = "births and deaths that are no dates"
+# Reasons reported of a file of people
 OF_PEOPLE: Final = (
     UNKNOWN_PEOPLE,
     CONTRADICTING_PEOPLE,
     BAD_LIFE_DATE,
-)  # reported of a file of people
+)
 WINNER_FIRST: Final = "winner named first"
 # Reported once of a file.
 OF_COLUMNS: Final = (

@@ -54,9 +54,8 @@ _UNPLAYED: Final = re.compile(
     r"unplayed|not played|walkover|w ?o|bye|kampflos|no ?show|(?:won |lost )?by default"
 )
 _FORFEITED: Final = re.compile(r"(?:(?:white|black|double|won|wins|lost|by) )*forfeit\w*")
-_ON_TIME: Final = re.compile(
-    r"\(?\btime forfeit\b\)?", re.IGNORECASE
-)  # played, and lost by the clock
+# Words of games that were played and lost by the clock
+_ON_TIME: Final = re.compile(r"\(?\btime forfeit\b\)?", re.IGNORECASE)
 _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
 _SPELLING: Final = str.maketrans({"½": "1/2", ":": "-", ",": ".", **dict.fromkeys("‐‑‒–—―−", "-")})
 
@@ -209,11 +208,12 @@ def _score(text: str, *, signed: bool = False) -> float | None:
 Tally = tuple[float, float, float]  # games lost, drawn and won by White
 
 NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
+# Tallies of a single game by outcome
 _SINGLE_GAME: Final[tuple[Tally, ...]] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),
     (0.0, 0.0, 1.0),
-)  # by outcome
+)
 _HALF: Final = re.compile(r"(\d)\s?½")
 
 

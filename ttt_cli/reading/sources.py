@@ -34,9 +34,8 @@ from ttt_cli.support.progress import SILENT, Bar
 Named = str | os.PathLike[str] | BinaryIO
 
 NO_GAMES: Final = "holds no games"
-APART: Final = (
-    1 << 28
-)  # bytes of plain PGN besides the largest source from which other processes read, too
+# Bytes of plain PGN besides the largest source from which other processes read, too
+APART: Final = 1 << 28
 _SLOW: Final = {  # time per byte of packed files, relative to plain ones
     **dict.fromkeys((".gz", ".tgz", ".zst", ".tzst", ".zip"), 5),
     **dict.fromkeys((".xz", ".txz"), 20),

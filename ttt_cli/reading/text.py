@@ -78,9 +78,8 @@ def strip_mark(head: bytes) -> bytes:
 def _transcode(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     """The same text in UTF-8. Raises ConfigError for an unknown encoding, DataError for bytes that are not of it."""
     try:
-        bytes(4).decode(
-            encoding
-        )  # any bytes do: this fails where there is no such encoding of texts
+        # any bytes do: this fails where there is no such encoding of texts
+        bytes(4).decode(encoding)
     except (LookupError, ValueError) as error:
         hint = suggested(encoding, _ENCODINGS, "for instance utf-8, cp1252 or utf-16")
         raise ConfigError(f"data.encoding: unknown encoding {encoding!r}", hint=hint) from error

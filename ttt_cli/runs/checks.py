@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
 
 Signature = tuple[int, ...]
-Limits = Mapping[
-    float | str, int
-]  # by name: the first and the last period, and the last row of each table
+# By name: the first and the last period, and the last row of each table
+Limits = Mapping[float | str, int]
 MOST_FILES: Final = 1_000_000
 _MOST_META: Final = 16_000_000  # bytes of settings and trace
 _NEARLY: Final = 1.0 - 1e-9  # for numbers that rounding separates

@@ -283,9 +283,8 @@ def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns, sql: 
         f'nullif("{name}", \'nan\') AS "{name}"' if column.dtype == np.float64 else f'"{name}"'
         for name, column in incoming.items()
     ]
-    rows = (
-        sql or f"SELECT {', '.join(values)} FROM incoming"
-    )  # DuckDB finds the variable `incoming`
+    # SQL reads the variable `incoming`
+    rows = sql or f"SELECT {', '.join(values)} FROM incoming"
     connection.execute(f"INSERT INTO {table} BY NAME {rows}")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ttt_cli.config.schema import Period
 
+# Seconds, while another process writes the file
 RETRY_DELAYS: Final = (
     0.05,
     0.1,
@@ -27,7 +28,7 @@ RETRY_DELAYS: Final = (
     0.4,
     0.8,
     1.6,
-)  # seconds, while another process writes the file
+)
 _SETTINGS: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",

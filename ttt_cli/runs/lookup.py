@@ -177,9 +177,8 @@ def _listing(candidates: list[Candidate], separator: str, most: int = _LISTED) -
 
 def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     """The error for an unknown name, with the most similar names."""
-    written = (
-        " ".join(word for word in name.split() if not word.isdigit()) or name
-    )  # a year is no part of it
+    # a year is no part of a name
+    written = " ".join(word for word in name.split() if not word.isdigit()) or name
     words = fold(written).split() or words
     likeness = (
         f"greatest(jaro_winkler_similarity({_SORTED}, ?), jaro_winkler_similarity(surname, ?),"

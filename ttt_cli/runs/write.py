@@ -30,10 +30,11 @@ from ttt_cli.timeline import Timeline
 # The oldest format that every version of DuckDB we allow can write, and the first in which a log knows its database: a
 # log left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
+# One thread: two take more memory and hardly less time
 _LIMITS: Final = {
     "memory_limit": "400MB",
     "threads": 1,
-}  # two threads take more memory and hardly less time
+}
 _OTHER_ENDINGS: Final = (  # of files that are no databases
     ".csv .tsv .txt .json .jsonl .ndjson .parquet .pgn .xlsx .ods .html .yaml "
     ".yml .svg .png .pdf .gz .bz2 .xz .zst .zip"

@@ -63,9 +63,8 @@ class _Output:
 class _CommandFiles:
     """Files that one command reads, by kind (`games`, `aliases`, `config`), and files that it is going to write."""
 
-    inputs: dict[FileId, dict[str, str]] = field(
-        default_factory=dict
-    )  # the name of the input by its kind
+    # names of inputs by their kinds
+    inputs: dict[FileId, dict[str, str]] = field(default_factory=dict)
     outputs: dict[FileId, _Output] = field(default_factory=dict)
 
 

@@ -112,9 +112,8 @@ class CountedSoFar:
         history = self._history
         nodes = history.nodes(step, stop)
         players = history.player[nodes]
-        self._games_so_far[players] = history.games_so_far[
-            nodes
-        ]  # of a player's nodes the last one counts
+        # assigned in order: of a player's nodes the last one counts
+        self._games_so_far[players] = history.games_so_far[nodes]
         self.n_seen = max(self.n_seen, int(players.max(initial=-1)) + 1)
         merged = history.merged.games
         games = np.arange(merged.start[step], merged.start[stop])
@@ -159,9 +158,8 @@ class StaticFits:
         self._all_games = AllGames(
             merged.games.code, merged.games.weight, self.sites, np.zeros((n_games, 4))
         )
-        self._level = np.zeros(
-            history.n_players
-        )  # prior means of players, from the common prior mean
+        # prior means of players, from the common prior mean
+        self._level = np.zeros(history.n_players)
         self.statuses: list[Status] = []
         self.trace: list[tuple[float, float]] = []  # change and remaining error of all sweeps
 

@@ -299,9 +299,8 @@ def _not_persons(report: IngestReport) -> list[Row]:
     """
     records = report.records
     kinds = (reasons.TEAM, reasons.ENGINE)
-    codes = reasons.codes_of(
-        (None, *kinds)
-    )  # of records that are used, or left out for a team or engine
+    # of records that are used, or left out for a team or engine
+    codes = reasons.codes_of((None, *kinds))
     counts = _rows_of_players(records, np.flatnonzero(np.isin(records.reject_code, codes)))
     used = _rows_of_players(records, report.rows)
     rows: list[Row] = []

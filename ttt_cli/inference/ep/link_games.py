@@ -338,9 +338,8 @@ def slice_links(slice_input: SliceInput, links: LinkedGames, play: Play) -> Slic
     Variables are those of nodes, then extra ones with chains, then performances. Only performances have messages: each
     from the link that defines it, its mean and variance before any game.
     """
-    rows = links.rows._replace(
-        low=links.rows.low.copy(), high=links.rows.high.copy()
-    )  # margins may move
+    # a copy, since margins may move
+    rows = links.rows._replace(low=links.rows.low.copy(), high=links.rows.high.copy())
     chains = slice_input.chains
     prior_variance = slice_input.prior_variance
     variables = len(chains.previous)

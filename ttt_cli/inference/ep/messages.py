@@ -177,9 +177,8 @@ def gather_sites(state: SliceState) -> Array:
     marginal = state.messages.marginal
 
     def fill(part: Part) -> None:
-        fill_with_positivity(
-            part, state.pairs.sites.positivity, marginal
-        )  # overwrites, so it comes first
+        # it overwrites, so it comes first
+        fill_with_positivity(part, state.pairs.sites.positivity, marginal)
         for games in state.games:
             games.add_sites(part, marginal)
 

@@ -9,9 +9,8 @@ import numpy as np
 from ttt_cli.inference.solver import largest
 from ttt_cli.support.arrays import Array
 
-OVERSHOT: Final = (
-    -0.25
-)  # steps become shorter where r, the part of the last move in this one, is below this
+# Steps become shorter where r, the part of the last move in this one, is below this
+OVERSHOT: Final = -0.25
 LEAST_SHARE: Final = 0.4  # step lengths are at least this share of the full way
 STEEPEST: Final = -3.0  # l is taken to be at least this
 # Estimates of the error are multiplied by DOUBT, since fast moves hide slow ones. That by the sum of further moves is

@@ -14,9 +14,8 @@ from typing import Any, Final, Literal
 
 from ttt_cli.support.errors import SetupError
 
-Drawing = Literal[
-    "png", "svg", "pdf", "library"
-]  # the last is the JavaScript that shows figures in a page
+# The last is the JavaScript that shows figures in a page
+Drawing = Literal["png", "svg", "pdf", "library"]
 _PIXELS: Final = 2.0  # of a PNG, per pixel of the figure
 _LIBRARY: Final = "window.vegaEmbed = vegaEmbed"
 _START: Final = (

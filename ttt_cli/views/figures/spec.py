@@ -47,9 +47,8 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # years between tick
 _LINE: Final = 145  # characters of a subtitle, in the width of a figure
 _ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-_NO_TEXT: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
-)  # not in XML
+# Characters that XML does not allow
+_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def colours_of(count: int) -> list[str]:

@@ -134,7 +134,6 @@ def _most_frequent(event: Places, games: Array, n_events: int) -> Array:
     count = np.diff([*firsts, len(rows)])
     order = np.lexsort((games[firsts], count, event[firsts]))
     usual = np.zeros(n_events)
-    usual[event[firsts][order]] = games[firsts][
-        order
-    ]  # the last of each event is the most frequent
+    # assigned in order: the last of each event is the most frequent
+    usual[event[firsts][order]] = games[firsts][order]
     return usual

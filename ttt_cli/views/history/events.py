@@ -95,9 +95,8 @@ class EventEntries:
 
     def _totals_of(self, entries: Places) -> Totals:
         """Sums over the sides of some entries, in the order of these: total k is that of `entries[k]`."""
-        position_of_total = np.full(
-            len(self.player), -1
-        )  # in `entries`, -1 for totals of other entries
+        # positions in `entries`, -1 for totals of other entries
+        position_of_total = np.full(len(self.player), -1)
         position_of_total[self.total_of_entry[entries]] = np.arange(len(entries))
         position_of_side = position_of_total[self.totals.group]
         sides = np.flatnonzero(position_of_side >= 0)

@@ -28,9 +28,8 @@ _UNLIKELY_SHARE: Final = "; {:.1%} at most belong to unlikely players, taken as 
 SAMPLES: Final = 40_000  # of the skills of one period
 LEAST_SAMPLES: Final = 4000  # where the run has many periods
 ALL_SAMPLES: Final = 10_000_000
-_UNLIKELY: Final = (
-    -2.75
-)  # sds of the difference to the leader: stronger with a probability of 0.003
+# Sds of the difference to the leader: stronger with a probability of 0.003
+_UNLIKELY: Final = -2.75
 MOST_CANDIDATES: Final = 64
 NAMED: Final = 200  # candidates have one of the highest means
 # Tolerance of solutions: sds of differences are exact to its square, where 40,000 samples tell 5e-3.
@@ -112,9 +111,8 @@ def find_contenders(
             hint="if another program changed the run, fit the games again",
         )
     steps = max(math.ceil(needed), 1)
-    x = np.linspace(
-        low, low + step * steps, 3 * (steps + 1)
-    )  # close enough for cubics between them
+    # close enough for cubics between them
+    x = np.linspace(low, low + step * steps, 3 * (steps + 1))
     matters[likely] = False
     log_below = _log_below(x, mean[matters], sd[matters])
     candidates = np.searchsorted(members, likely)

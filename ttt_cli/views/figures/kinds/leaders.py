@@ -41,9 +41,8 @@ def reigns_figure(leaders: Sequence[Leader], period: Any, subtitle: list[str]) -
     Below zero are those of the challengers, the most probable first, with names below. Of many days only the first of
     each month.
     """
-    players = list(
-        dict.fromkeys(leader.player for leader in leaders)
-    )  # neighbours have different colours
+    # neighbours have different colours
+    players = list(dict.fromkeys(leader.player for leader in leaders))
     by_month = period == "day" and len(leaders) > MANY_DAYS
     width = _MONTH if by_month else 1.0 / STEPS_PER_YEAR[period]
     bars: Records = []
