@@ -18,6 +18,7 @@ from ttt_cli.config.margin_steps import PREFIX as STEPS
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.calibration import CalibrationBin, calibrate
 from ttt_cli.fitted import AFTER_ALL_YEARS, Filter, Fit, points_added, skills_in_category
+from ttt_cli.games.lineup import Members
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import chain_columns
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
@@ -25,7 +26,7 @@ from ttt_cli.inference.covariates import find_terms, with_computed, with_points
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.outcome import by_advantage_owner, in_year, logistic_margin
 from ttt_cli.inference.params import Params, Traits
-from ttt_cli.inference.sides import sides_as_players
+from ttt_cli.inference.sides import SidesAsPlayers, sides_as_players
 from ttt_cli.inference.solver import rough_enough
 from ttt_cli.inference.victory import find_steps
 from ttt_cli.periods import numbers_within
@@ -234,6 +235,19 @@ class BlockBeliefs:
         return columns
 
 
+class _SidesOfTeams(NamedTuple):
+    """Which of some games have sides of teams or are in orders of finish, (games,), and these sides as players."""
+
+    is_game: Mask
+    as_players: SidesAsPlayers
+
+    def in_place_of(self, players: Columns, side: int) -> Columns:
+        """Beliefs about players, in these games those about White's side (0) or Black's (1)."""
+        mean = np.where(self.is_game, self.as_players.mean[:, side], players["mean"])
+        sd = np.where(self.is_game, self.as_players.sd[:, side], players["sd"])
+        return {**players, "mean": mean, "sd": sd}
+
+
 class FitBefore(NamedTuple):
     """A fit with beliefs from earlier games only, and parameters for `predict`."""
 
@@ -302,33 +316,38 @@ class Forecaster:
         beliefs = self._beliefs(fit, nodes, games)
         white = beliefs.of_players(timeline.game_white[games] - first_node, np.s_[:])
         black = beliefs.of_players(timeline.game_black[games] - first_node, np.s_[:])
-        added = fit.elo_unit * timeline.offset[games]
+        added_to_white = fit.elo_unit * timeline.offset[games]
         if points_by_term(params) or timeline.members is not None:
-            # Only columns of games are read from this timeline: where periods start in it does not matter
+            # Only columns of games are read from this timeline: where periods start in it does not matter.
             predicted = timeline.with_games(games, np.zeros_like(timeline.game_start))
-            added = added + points_added(params, predicted)
-            members = predicted.members
-            if members is not None:
-                of_members = beliefs.of_players(members.node - first_node, members.game)
-                sides = sides_as_players(
-                    members,
-                    of_members["mean"],
-                    of_members["sd"],
-                    predicted.n_games,
-                    self.params.team_skill,
-                )
-                has_members = members.mask_of_games(predicted.n_games)
-                for number, side in enumerate((white, black)):
-                    side["mean"] = np.where(has_members, sides.mean[:, number], side["mean"])
-                    side["sd"] = np.where(has_members, sides.sd[:, number], side["sd"])
+            added_to_white = added_to_white + points_added(params, predicted)
+            if predicted.members is not None:
+                sides = self._sides_of_teams(predicted, predicted.members, beliefs, first_node)
+                white = sides.in_place_of(white, 0)
+                black = sides.in_place_of(black, 1)
                 advantage = params.get(ADVANTAGE, 0.0) * (predicted.advantage_owner == KNOWN)
-                added = sides.added_to_first(added, advantage)
-        white["mean"] = white["mean"] + 0.5 * added
-        black["mean"] = black["mean"] - 0.5 * added
+                added_to_white = sides.as_players.added_to_first(added_to_white, advantage)
+        # Half to each leaves the level of both, on which moving draw margins depend.
+        white["mean"] = white["mean"] + 0.5 * added_to_white
+        black["mean"] = black["mean"] - 0.5 * added_to_white
         probabilities = by_advantage_owner(
             self.model.predict, params, white, black, timeline.advantage_owner[games]
         )
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
+
+    def _sides_of_teams(
+        self, predicted: Timeline, members: Members, beliefs: BlockBeliefs, first_node: int
+    ) -> _SidesOfTeams:
+        """The sides of teams and in orders of finish; `first_node`: that of the block."""
+        of_members = beliefs.of_players(members.node - first_node, members.game)
+        as_players = sides_as_players(
+            members,
+            of_members["mean"],
+            of_members["sd"],
+            predicted.n_games,
+            self.params.team_skill,
+        )
+        return _SidesOfTeams(members.mask_of_games(predicted.n_games), as_players)
 
     def params_before(self, first: int) -> dict[str, Any]:
         """Parameters for predicting the period at index `first`; fits the games before it to find them."""
