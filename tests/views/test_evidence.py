@@ -19,6 +19,7 @@ from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence import (
+    LOG_EVIDENCE_MEANING,
     SHADES,
     AxisValues,
     Surface,
@@ -50,6 +51,7 @@ def test_the_report_is_one_row_with_the_keys_that_scripts_rely_on() -> None:
     (row,) = rows.rows
     facts = dict(zip(rows.columns, row, strict=True))
     assert rows.single
+    assert rows.title[1] == LOG_EVIDENCE_MEANING
     assert facts["games"] == 7
     assert isinstance(facts["games"], int)
     assert facts["log_evidence"] == -4 / 3

@@ -30,6 +30,7 @@ EVIDENCE_DECIMALS: Final = {
     **dict.fromkeys((f"{what}_per_game" for what in _PER_GAME), 5),
     **dict.fromkeys(("draw_share", *(f"prequential_{share}" for share in _SHARES)), 4),
 }
+LOG_EVIDENCE_MEANING: Final = "log_evidence: log of the probability of all results, nats; of models for the same games the highest is the best"
 SCORED: Final = "it is judged by what it predicts: `ttt evidence --scores`, `ttt compare`"
 
 
@@ -94,7 +95,8 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
             "every": scored.every,
         }
     lacks = (f"{meta.model} has no evidence; {SCORED}",) if math.isnan(meta.log_evidence) else ()
-    title = (meta.describe(), *lacks, *shown_notes(meta.notes))
+    meaning = () if lacks else (LOG_EVIDENCE_MEANING,)
+    title = (meta.describe(), *lacks, *meaning, *shown_notes(meta.notes))
     return Rows(tuple(facts), [tuple(facts.values())], title, EVIDENCE_DECIMALS, single=True)
 
 
