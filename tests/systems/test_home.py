@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
+from scipy.stats import norm
 
 from ttt_cli import api
 from ttt_cli.config.schema import DataConfig
@@ -54,7 +56,21 @@ def test_the_home_advantage_is_estimated_and_named(system):
     error = run.meta.standard_errors["white_advantage"]
     assert run.meta.params["white_advantage"] > error > 5.0
     (line,) = [line for line in fit_lines(run.meta) if line.startswith("home advantage")]
-    assert line == f"home advantage: {run.meta.params['white_advantage']:.1f} +- {error:.1f} points"
+    advantage = f"home advantage: {run.meta.params['white_advantage']:.1f} +- {error:.1f} points"
+    assert line.partition("; ")[0] == advantage
+
+
+def test_the_home_advantage_is_told_as_a_score_between_equals():
+    """P(home) + P(draw) / 2 at performances of sd sqrt(2) beta, by the normal distribution."""
+    run = api.fit(table(), "ttt")
+    params = run.meta.params
+    spread = math.sqrt(2.0) * params["beta"]
+    win, not_lost = (
+        norm.cdf((params["white_advantage"] + sign * params["draw_margin"]) / spread)
+        for sign in (-1.0, 1.0)
+    )
+    (line,) = [line for line in fit_lines(run.meta) if line.startswith("home advantage")]
+    assert line.endswith(f"; between equals the home side scores {(win + not_lost) / 2.0:.2f}")
 
 
 @pytest.mark.parametrize("system", PLAIN)

@@ -30,7 +30,10 @@ EVIDENCE_DECIMALS: Final = {
     **dict.fromkeys((f"{what}_per_game" for what in _PER_GAME), 5),
     **dict.fromkeys(("draw_share", *(f"prequential_{share}" for share in _SHARES)), 4),
 }
-LOG_EVIDENCE_MEANING: Final = "log_evidence: log of the probability of all results, nats; of models for the same games the highest is the best"
+LOG_EVIDENCE_MEANING: Final = (
+    "log_evidence: log of the probability of all results, nats; "
+    "of models for the same games the highest is best"
+)
 SCORED: Final = "it is judged by what it predicts: `ttt evidence --scores`, `ttt compare`"
 
 

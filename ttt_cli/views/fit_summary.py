@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ttt_cli.config.margin_steps import PREFIX as STEPS
+from ttt_cli.inference.outcome import is_gaussian
 from ttt_cli.runs.meta import RunMeta, in_use
+from ttt_cli.views.probability import outcomes
 from ttt_cli.views.rows import counted, shown_notes
 from ttt_cli.views.rows import short as short_text
 from ttt_cli.views.run import model_line
@@ -28,8 +30,7 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     parameters = [f"{key} {short_text(value)}" for key, value in in_use(meta.params).items()]
     yield f"parameters: {', '.join(parameters)}"
     if error := meta.standard_errors.get("white_advantage"):
-        name = advantage_name(meta.config.get("data", {}).get("sides"))
-        yield f"{name}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
+        yield advantage_line(meta, error)
     if note := draw_margin_note(meta):
         yield note
     yield from covariate_lines(meta)
@@ -53,6 +54,20 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     if meta.skipped_sites:
         yield f"{counted(meta.skipped_sites, 'update')} left out for want of precision"
     yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def advantage_line(meta: RunMeta, error: float) -> str:
+    """The advantage of the side named first with its standard error, and what that side scores against an equal one."""
+    sides = meta.config.get("data", {}).get("sides")
+    line = f"{advantage_name(sides)}: {meta.params['white_advantage']:.1f} +- {error:.1f} points"
+    params = meta.params
+    if not is_gaussian(params) or "draw_margin" not in params:
+        return line
+    equal = {"mean": params.get("draw_margin_level", params["prior_mean"]), "sd": 0.0}
+    (outcome,) = outcomes(meta.model, params, [equal], [equal])
+    first = sides[0] if sides else "white"
+    name = {"white": "White", "home": "the home side"}.get(first.casefold(), first)
+    return f"{line}; between equals {name} scores {outcome.expected:.2f}"
 
 
 def draw_margin_note(meta: RunMeta) -> str:
