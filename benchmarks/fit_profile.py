@@ -120,7 +120,7 @@ def fit(path: Path, run: Path, threads: int, period: str) -> None:
 
 def set_up(watch: Watch) -> None:
     """Watch the parts of `ttt fit`."""
-    from ttt_cli import api
+    from ttt_cli import fitting
     from ttt_cli.games import read
     from ttt_cli.inference.ep import messages, through_time
     from ttt_cli.inference.ep.inference import Inference
@@ -128,14 +128,14 @@ def set_up(watch: Watch) -> None:
     from ttt_cli.systems import ttt
 
     watch.on(READING, read, "read_games")
-    watch.on(TIMELINE, api, "build_timeline")
+    watch.on(TIMELINE, fitting, "build_timeline")
     watch.on("inference", ttt, "fit")
     watch.on(MERGING, through_time, "merge_games")
     watch.on(SWEEPS, Inference, "sweep")
     watch.on(CHAINS, messages, "smooth")
     watch.on(JOINT, JointSolver, "solve")
     watch.on(EVIDENCE, Inference, "log_evidence")
-    watch.on(WRITING, api, "write_run")
+    watch.on(WRITING, fitting, "write_run")
 
 
 if __name__ == "__main__":

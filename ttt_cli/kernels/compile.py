@@ -26,7 +26,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from ttt_cli.kernels.compiler import KernelCompiler, LinkedCompiler
+from ttt_cli.kernels.compiler import KernelCompiler, LinkedCompiler, RareCompiler
 from ttt_cli.support.errors import SetupError
 from ttt_cli.support.progress import Wait, announce
 
@@ -197,7 +197,7 @@ _ONE_AT_A_TIME: Final = Lock()
 
 def inner(function: _Function) -> _Function:
     """Mark a function that only kernels call; from Python, as in tests, it is compiled apart."""
-    return cast(_Function, _linked(function, _OPTIONS))
+    return cast(_Function, _linked(function, {**_OPTIONS, "forceinline": False}))
 
 
 def flat(function: _Function) -> _Function:
@@ -205,12 +205,21 @@ def flat(function: _Function) -> _Function:
     return cast(_Function, _linked(function, {**_OPTIONS, "forceinline": True}))
 
 
-def _linked(function: Callable[..., Any], options: dict[str, Any]) -> Dispatcher:
+def rare(function: _Function) -> _Function:
+    """As `inner`, but never inlined: for what few games need, so that hot loops are short, fast and soon compiled."""
+    return cast(_Function, _linked(function, {**_OPTIONS, "forceinline": False}, RareCompiler))
+
+
+def _linked(
+    function: Callable[..., Any],
+    options: dict[str, Any],
+    compiler: type[KernelCompiler] = LinkedCompiler,
+) -> Dispatcher:
     """Dispatcher of a function that kernels link, whose code has no address (`LinkedCompiler`).
 
     So that Python cannot jump there, calls from Python go to a dispatcher of their own, which keeps compiled code.
     """
-    linked = numba.njit(pipeline_class=LinkedCompiler, **options)(function)
+    linked = numba.njit(pipeline_class=compiler, **options)(function)
     called = numba.njit(pipeline_class=KernelCompiler, **options)(function)
     called._cache = KernelCache(function)
     linked._insert = _insert_nothing

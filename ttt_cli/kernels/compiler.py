@@ -77,14 +77,25 @@ class _LinkedLibrary(JITCodeLibrary):
         self._finalized = True
 
 
+class _RareLibrary(_LinkedLibrary):
+    """Code that other libraries link, and call instead of copying it into their own functions."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration:
+                function.add_function_attribute("noinline")
+        super()._optimize_final_module()
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LinkedLowering(NativeLowering):
     """Translate a function to code that others link, without wrappers for calls from Python and C."""
 
     _name = "linked_lowering"
+    library: ClassVar[type[JITCodeLibrary]] = _LinkedLibrary
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         state.flags.no_cpython_wrapper = True
         state.flags.no_cfunc_wrapper = True
@@ -100,7 +111,21 @@ class _LinkedLowering(NativeLowering):
         return changed
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _RareLowering(_LinkedLowering):
+    """Translate a function to code that others call."""
+
+    _name = "rare_lowering"
+    library = _RareLibrary
+
+
 class LinkedCompiler(KernelCompiler):
     """Compiler of functions that only kernels call."""
 
     lowering = _LinkedLowering
+
+
+class RareCompiler(KernelCompiler):
+    """Compiler of functions that kernels call rarely, and never copy into their loops."""
+
+    lowering = _RareLowering

@@ -13,7 +13,7 @@ their posterior weights, the average has slope v = p v1 + (1 - p) v2 and curvatu
 (1 - p) (v1 - v2)^2. It has two peaks, with w negative between them, when the advantage is larger than the spread of
 the difference.
 
-Where chance decides a share l of the games (`with_lapse`), P is (1 - l) P + l b, b the share of the outcome among all
+Where chance decides a share l of the games (`moments_with_lapse`), P is (1 - l) P + l b, b the share of the outcome among all
 games. With p the posterior weight of a game that chance did not decide, the slope is p v, and minus the curvature
 p w - p (1 - p) v^2: negative where the outcome is a surprise.
 """
@@ -23,7 +23,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.kernels.compile import inner
+from ttt_cli.kernels.compile import flat, inner, rare
 
 LOG_SQRT_2PI = 0.9189385332046727418
 INV_SQRT_2PI = 0.3989422804014326779
@@ -56,7 +56,7 @@ def _mills_table() -> NDArray[np.float64]:
 _TABLE = _mills_table()
 
 
-@inner
+@flat
 def mills(z: float) -> float:
     """Q(z) / phi(z) for z >= 0, relative error below 1e-14."""
     u = _SCALE / (_SCALE + z)
@@ -90,7 +90,7 @@ NARROW = 3e-2  # an interval narrower than this, relative to the scale on which 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
-@inner
+@flat
 def win_moments(x: float) -> tuple[float, float]:
     """(v, w) when u is truncated to u > -x."""
     if x >= 0.0:
@@ -106,7 +106,7 @@ def win_moments(x: float) -> tuple[float, float]:
     return -x * ratio, ratio * correction
 
 
-@inner
+@flat
 def draw_moments(t: float, margin: float) -> tuple[float, float]:
     """(v, w) when |t + u| <= margin, margin > 0; v is odd and w even in t to the last bit."""
     distance = abs(t)
@@ -147,7 +147,7 @@ def draw_log_normaliser(t: float, margin: float) -> float:
     return math.log1p(-at_low * mills(-low) - at_high * mills(high))
 
 
-@inner
+@flat
 def outcome_moments(t: float, margin: float, outcome: int) -> tuple[float, float]:
     """(v, w) given an outcome: 0 loss, 1 draw, 2 win."""
     if outcome == 2:
@@ -218,7 +218,7 @@ def interval_slopes(t: float, low: float, high: float, v: float) -> tuple[float,
     return -at_low, at_high
 
 
-@inner
+@rare
 def _by_quadrature(low: float, high: float) -> tuple[float, float, float]:
     """(mean of u, variance of u, log mass) on (low, high), for narrow or remote intervals, free of cancellation."""
     width = high - low
@@ -257,12 +257,19 @@ def log_average(log_1: float, log_2: float) -> float:
     return max(log_1, log_2) + math.log1p(math.exp(-abs(log_1 - log_2))) - _LOG_2
 
 
-@inner
+@flat
 def game_moments(t: float, advantage: float, margin: float, outcome: int) -> tuple[float, float]:
     """(v, w) of a game, all in units of the difference's sd; t is its mean without the advantage."""
     if outcome < UNKNOWN:
         return outcome_moments(t + advantage, margin, outcome)
-    result = outcome - UNKNOWN
+    return _moments_without_colours(t, advantage, margin, outcome - UNKNOWN)
+
+
+@rare
+def _moments_without_colours(
+    t: float, advantage: float, margin: float, result: int
+) -> tuple[float, float]:
+    """(v, w) of a game with unknown colours; arguments as in `outcome_moments`."""
     v1, w1 = outcome_moments(t + advantage, margin, result)
     v2, w2 = outcome_moments(t - advantage, margin, result)
     log_1 = outcome_log_normaliser(t + advantage, margin, result)
@@ -282,13 +289,13 @@ def game_log_normaliser(t: float, advantage: float, margin: float, outcome: int)
     return log_average(log_1, outcome_log_normaliser(t - advantage, margin, outcome - UNKNOWN))
 
 
-@inner
+@flat
 def base_rate(outcome: int, draws: float) -> float:
     """Probability of an outcome of a game that chance decides, where a share `draws` of such games is drawn."""
     return draws if outcome % UNKNOWN == 1 else 0.5 * (1.0 - draws)
 
 
-@inner
+@flat
 def lapse_of(g, rule):
     """Probability that game g says nothing about skills: chance decided it, or its record is wrong."""
     if len(rule.doubt) == 0:
@@ -309,10 +316,14 @@ def decided_by_skill(log_p: float, lapse: float, base: float) -> float:
     return by_skill / (by_skill + by_chance)
 
 
-@inner
-def with_lapse(v: float, w: float, log_p: float, lapse: float, base: float) -> tuple[float, float]:
-    """(v, w) of a game where chance decides some; arguments as in `decided_by_skill`."""
-    share = decided_by_skill(log_p, lapse, base)
+@rare
+def moments_with_lapse(
+    t: float, advantage: float, margin: float, outcome: int, lapse: float, draws: float
+) -> tuple[float, float]:
+    """(v, w) of a game where chance decides some; arguments as in `game_moments`, and of `base_rate`."""
+    v, w = game_moments(t, advantage, margin, outcome)
+    log_p = game_log_normaliser(t, advantage, margin, outcome)
+    share = decided_by_skill(log_p, lapse, base_rate(outcome, draws))
     return share * v, share * (w - (1.0 - share) * v * v)
 
 
@@ -334,7 +345,7 @@ def lapse_slope(log_p: float, lapse: float, base: float) -> float:
     return base * math.exp(min(-log_mixed, LARGEST_LOG)) - math.exp(log_p - log_mixed)
 
 
-@inner
+@flat
 def handicap_of(g, handicap):
     """Points added to the first player's skill in game g."""
     return handicap[g] if len(handicap) > 0 else 0.0

@@ -1,5 +1,6 @@
 """Games between two players in a slice, with their sites: what the steps of a sweep do with them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -155,6 +156,13 @@ class PairGames:
         return ttt_d if self.play.own_margins else ttt
 
     @property
+    def _sweep_kernel(self) -> Callable[..., int]:
+        """The kernel that passes through a part."""
+        if self.rule.lapse != 0.0 or len(self.rule.doubt):
+            return ttt.sweep_with_lapse
+        return self.kernels.sweep
+
+    @property
     def have_sites(self) -> bool:
         """Whether any site is more than nothing."""
         return bool(self.sites.message.any())
@@ -171,7 +179,7 @@ class PairGames:
         self, part: Part, back: bool, repeats: int, chains: Chains, messages: Messages
     ) -> int:
         """Pass through a part."""
-        return self.kernels.sweep(
+        return self._sweep_kernel(
             part, back, repeats, chains, self.pairings, self.rule, messages, self.sites
         )
 
@@ -183,7 +191,7 @@ class PairGames:
         """
         unlinked = chains._replace(following=np.full_like(chains.following, -1))
         weightless = self.pairings._replace(weight=np.zeros_like(self.pairings.weight))
-        self.kernels.sweep(part, True, 0, unlinked, weightless, self.rule, messages, self.sites)
+        self._sweep_kernel(part, True, 0, unlinked, weightless, self.rule, messages, self.sites)
 
     def add_sites(self, part: Part, marginal: Rows) -> None:
         """Add all sites of games."""

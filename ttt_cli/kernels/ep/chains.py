@@ -15,14 +15,14 @@ from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Chains, Messages
 
 
-@inner
+@flat
 def step(precision: float, weighted: float, mean: float, variance: float) -> tuple[float, float]:
     """A message after a Gaussian step (TTT paper, section 3.2)."""
     shrink = 1.0 / (1.0 + variance * precision)
     return precision * shrink, (weighted + precision * mean) * shrink
 
 
-@inner
+@flat
 def _between(i, s, back, mean, variance, precision, weighted):
     """A message of the variable s after the step to its neighbour i, which is the one before if `back`."""
     if back:
@@ -30,7 +30,7 @@ def _between(i, s, back, mean, variance, precision, weighted):
     return step(precision, weighted, mean[i], variance[i])
 
 
-@inner
+@flat
 def _root(i, back, mean, variance):
     """The message to a variable without a source: its prior where it is the first of its chain, else nothing."""
     if back:
@@ -39,7 +39,7 @@ def _root(i, back, mean, variance):
     return precision, precision * mean[i]
 
 
-@inner
+@flat
 def incoming(i, s, back, mean, variance, opposite, marginal):
     """The message to variable i from its source s, or its prior or nothing; `opposite` is what s received from i."""
     if s < 0:

@@ -7,7 +7,7 @@ draw margin of node i is variable n + i; in TTT n is 0.
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.compile import at, flat, kernel, span
 from ttt_cli.kernels.ep.chains import update_message
 from ttt_cli.kernels.ep.structures import GamesSlopes, Messages, Pairings, Part, Sites
 from ttt_cli.kernels.outcomes import (
@@ -26,7 +26,7 @@ SLOW = 0.5  # rate above which a site is updated again at once
 STUCK = 0.97  # of a step that is reversed: such sites move half as far
 
 
-@inner
+@flat
 def _repeat(play, g, i, j, code, times, rule, repeats, change, marginal, message, link):
     """Update the site of equal games while it converges slowly, after a `change`; returns the last change.
 
@@ -47,7 +47,7 @@ def _repeat(play, g, i, j, code, times, rule, repeats, change, marginal, message
     return change
 
 
-@inner
+@flat
 def keep_positive(i, e, origin, marginal, positivity):
     """Update the factor that keeps the margin e of node i positive; False when its cavity is improper."""
     cavity = marginal[e, 0] - positivity[i, 0]

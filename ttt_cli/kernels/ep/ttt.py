@@ -23,49 +23,52 @@ from ttt_cli.kernels.outcomes import (
     handicap_of,
     lapse_of,
     log_with_lapse,
+    moments_with_lapse,
     outcome_log_normaliser,
     outcome_moments,
-    with_lapse,
 )
 
 
 @flat
 def moments(g, difference, scale, rule, outcome):
     """(v, w) of a game from the mean of s_i - s_j with its handicap; `scale` is 1 over the sd of the performances'."""
+    lapse = lapse_of(g, rule)
+    if lapse == 0.0:
+        return _by_skill(g, difference, scale, rule, outcome)
     t = difference * scale
     advantage = rule.advantage * scale
     margin = rule.margin[g] * scale
-    v, w = game_moments(t, advantage, margin, outcome)
-    lapse = lapse_of(g, rule)
-    if lapse != 0.0:
-        log_p = game_log_normaliser(t, advantage, margin, outcome)
-        return with_lapse(v, w, log_p, lapse, base_rate(outcome, rule.lapse_draws))
-    return v, w
+    return moments_with_lapse(t, advantage, margin, outcome, lapse, rule.lapse_draws)
 
 
 @flat
-def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
-    """Move the sites of one game by this share of their update (`games.pass_through`; paper, section 3.1)."""
-    cavity_i = marginal[i, 0] - message[g, 0]
-    cavity_j = marginal[j, 0] - message[g, 2]
-    if not (cavity_i > 0.0 and cavity_j > 0.0):
-        return -1.0, 0.0
-    inverse = 1.0 / (cavity_i * cavity_j)
-    var_i = cavity_j * inverse
-    var_j = cavity_i * inverse
+def _by_skill(g, difference, scale, rule, outcome):
+    """`moments` where chance decides no game."""
+    return game_moments(difference * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
+
+
+@flat
+def _cavity_of_skills(g, i, j, marginal, message):
+    """(mean of s_i, its variance, mean of s_j, its variance) without the site of a game; variances -1 if improper."""
+    precision_i = marginal[i, 0] - message[g, 0]
+    precision_j = marginal[j, 0] - message[g, 2]
+    if not (precision_i > 0.0 and precision_j > 0.0):
+        return 0.0, -1.0, 0.0, -1.0
+    inverse = 1.0 / (precision_i * precision_j)
+    var_i = precision_j * inverse
+    var_j = precision_i * inverse
     mean_i = (marginal[i, 1] - message[g, 1]) * var_i
     mean_j = (marginal[j, 1] - message[g, 3]) * var_j
-    difference = mean_i - mean_j + handicap_of(g, rule.handicap)
-    scale = 1.0 / math.sqrt(rule.noise + var_i + var_j)
-    v, w = moments(g, difference, scale, rule, outcome)
-    shift = v * scale
-    shrink = w * scale * scale
-    if shrink < 0.0:
-        if (
-            lapse_of(g, rule) == 0.0
-        ):  # two peaks of unknown colours: no Gaussian site stands for them
-            return -1.0, 0.0
-        shrink = 0.0  # a surprise: the site has the right mean, and takes no precision away
+    return mean_i, var_i, mean_j, var_j
+
+
+@flat
+def _move_site(g, i, j, times, share, shift, shrink, skills, marginal, message, link):
+    """Move the site of a game by this share of its update, from the cavity of its `skills`.
+
+    The difference has the slope `shift` of log P, and minus its curvature `shrink`.
+    """
+    mean_i, var_i, mean_j, var_j = skills
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
     left_both = left_i + left_j - 1.0
@@ -98,13 +101,61 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
     return change, distance
 
 
+@flat
+def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
+    """Move the sites of one game by this share of their update (`games.pass_through`; paper, section 3.1)."""
+    skills = _cavity_of_skills(g, i, j, marginal, message)
+    mean_i, var_i, mean_j, var_j = skills
+    if var_i < 0.0:
+        return -1.0, 0.0
+    difference = mean_i - mean_j + handicap_of(g, rule.handicap)
+    scale = 1.0 / math.sqrt(rule.noise + var_i + var_j)
+    v, w = _by_skill(g, difference, scale, rule, outcome)
+    if w < 0.0:  # two peaks of unknown colours: no Gaussian site stands for them
+        return -1.0, 0.0
+    return _move_site(
+        g, i, j, times, share, v * scale, w * scale * scale, skills, marginal, message, link
+    )
+
+
+@flat
+def _play_with_lapse(g, i, j, outcome, times, rule, share, marginal, message, link):
+    """`_play` where chance decides some games: the site of a surprise has the right mean, and no precision."""
+    skills = _cavity_of_skills(g, i, j, marginal, message)
+    mean_i, var_i, mean_j, var_j = skills
+    if var_i < 0.0:
+        return -1.0, 0.0
+    difference = mean_i - mean_j + handicap_of(g, rule.handicap)
+    scale = 1.0 / math.sqrt(rule.noise + var_i + var_j)
+    v, w = moments(g, difference, scale, rule, outcome)
+    if w < 0.0:
+        if lapse_of(g, rule) == 0.0:
+            return -1.0, 0.0
+        w = 0.0
+    return _move_site(
+        g, i, j, times, share, v * scale, w * scale * scale, skills, marginal, message, link
+    )
+
+
 @kernel
 def sweep(
     part: Part, back: bool, repeats: int, chains: Chains, games: Pairings, rule: Rule, messages: Messages,
     sites: Sites,
 ) -> int:  # fmt: skip
-    """One pass through a part, or `back`; returns the number of skipped sites (`games.pass_through`)."""
+    """One pass through a part, or `back`; returns the number of skipped sites (`games.pass_through`).
+
+    Chance decides no game: asking each game for it takes a fifth of the time.
+    """
     return pass_through(_play, part, back, repeats, chains, games, rule, messages, sites)
+
+
+@kernel
+def sweep_with_lapse(
+    part: Part, back: bool, repeats: int, chains: Chains, games: Pairings, rule: Rule, messages: Messages,
+    sites: Sites,
+) -> int:  # fmt: skip
+    """`sweep` where chance decides some games."""
+    return pass_through(_play_with_lapse, part, back, repeats, chains, games, rule, messages, sites)
 
 
 @flat
