@@ -1,8 +1,8 @@
 """The share of games that chance decides: given, or the most probable by the evidence and a weak prior.
 
 An off day, an injury, a wrong record: with a share l of such games the probability of an outcome is (1 - l) P + l b,
-P by the skills and b the base rate of the outcome (`kernels/outcomes.moments_with_lapse`). The base rate of a draw is the share
-of draws among the games; that of a win is half of the rest, whoever has White.
+P by the skills and b the base rate of the outcome (`kernels/outcomes.moments_with_lapse`). The base rate of a draw is
+the share of draws among the games; that of a win is half of the rest, whoever has White.
 """
 
 import math

@@ -13,9 +13,9 @@ their posterior weights, the average has slope v = p v1 + (1 - p) v2 and curvatu
 (1 - p) (v1 - v2)^2. It has two peaks, with w negative between them, when the advantage is larger than the spread of
 the difference.
 
-Where chance decides a share l of the games (`moments_with_lapse`), P is (1 - l) P + l b, b the share of the outcome among all
-games. With p the posterior weight of a game that chance did not decide, the slope is p v, and minus the curvature
-p w - p (1 - p) v^2: negative where the outcome is a surprise.
+Where chance decides a share l of the games (`moments_with_lapse`), P is (1 - l) P + l b, b the share of the outcome
+among all games. With p the posterior weight of a game that chance did not decide, the slope is p v, and minus the
+curvature p w - p (1 - p) v^2: negative where the outcome is a surprise.
 """
 
 import math

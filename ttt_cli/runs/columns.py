@@ -43,7 +43,14 @@ from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.people import people_in
-from ttt_cli.runs.schema import ALIASES, CORRECTIONS, FORMAT, PEOPLE, definitions
+from ttt_cli.runs.schema import (
+    ALIASES,
+    CORRECTIONS,
+    FORMAT,
+    PEOPLE,
+    client_views,
+    table_definitions,
+)
 from ttt_cli.support import VERSION
 from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
@@ -56,12 +63,23 @@ Columns = dict[str, NDArray[np.generic]]
 
 
 def fill(
-    connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config
+    connection: DuckDBPyConnection,
+    games: Games,
+    timeline: Timeline,
+    fit: Fit,
+    config: Config,
+    *,
+    for_clients: bool,
 ) -> RunMeta:
-    """Create and fill all tables in an empty database, in a transaction; large ones first to need less memory."""
+    """Create and fill all tables in an empty database, in a transaction; large ones first to need less memory.
+
+    `for_clients`: with the views for other clients; those of teams are read here, too.
+    """
     weight = games.weight[:1] if has_stride_0(games.weight) else games.weight
     whole_weights = bool((weight % 1 == 0).all())
-    connection.execute(definitions(list(fit.chains), timeline.period, whole_weights=whole_weights))
+    connection.execute(table_definitions(list(fit.chains), whole_weights=whole_weights))
+    if for_clients or len(games.teams) > 1:
+        connection.execute(client_views(list(fit.chains), timeline.period))
     texts = _insert_games(connection, games, timeline)
     nodes = _insert_spans(connection, games, timeline, fit)
     offsets = np.empty(0, np.int64)

@@ -374,11 +374,15 @@ def create_table(table: str, columns: Sequence[TableColumn]) -> str:
     return f"CREATE TABLE {table}({definition});"
 
 
-def definitions(chains: Sequence[str], period: Period, *, whole_weights: bool) -> str:
-    """SQL that creates the tables of a run, and views for other clients."""
+def table_definitions(chains: Sequence[str], *, whole_weights: bool) -> str:
+    """SQL that creates the tables of a run."""
     columns_of = tables(chains, whole_weights=whole_weights)
-    creating = "".join(create_table(table, columns) for table, columns in columns_of.items())
-    return creating + ";".join(_views(chains, period, {table: table for table in TABLES}).values())
+    return "".join(create_table(table, columns) for table, columns in columns_of.items())
+
+
+def client_views(chains: Sequence[str], period: Period) -> str:
+    """SQL that creates the views of a run for other clients, which are not made for the session as ours are."""
+    return ";".join(_views(chains, period, {table: table for table in TABLES}).values())
 
 
 def session_views(

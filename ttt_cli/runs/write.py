@@ -15,13 +15,13 @@ from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
 from ttt_cli.runs import database
-from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, Signature, check_catalog
+from ttt_cli.runs.checks import CHECKED, Catalog, NotARun, Signature
 from ttt_cli.runs.columns import fill
 from ttt_cli.runs.connection import RunConnection
 from ttt_cli.runs.evidence_points import basis_of, drop_stale_points
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import ENDING, Run
-from ttt_cli.runs.schema import DATABASE, NOT_OF_GAMES, RUN
+from ttt_cli.runs.schema import DATABASE, NOT_OF_GAMES, RUN, TABLES
 from ttt_cli.support.errors import RunError
 from ttt_cli.support.locks import WRITER, locked
 from ttt_cli.support.replacing import is_protected, real_path, replacing, working_folder
@@ -213,12 +213,11 @@ def _write_database(
     with closing(duckdb.connect(config=limits)) as connection:
         attached = f"{database.quoted(file)} AS {DATABASE} (STORAGE_VERSION '{STORAGE}')"
         connection.execute(f"ATTACH {attached}; USE {DATABASE}; BEGIN")
-        meta = fill(connection, games, timeline, fit, config)
-        catalog = check_catalog(connection, file)
+        meta = fill(connection, games, timeline, fit, config, for_clients=True)
         connection.execute(f"COMMIT; CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
     if database.log_of(file).exists():  # DuckDB does not report this
         raise OSError("the database was not written out")
-    return _StoredRun(meta, catalog)
+    return _StoredRun(meta, _catalog_of(fit))
 
 
 def memory_run(
@@ -230,11 +229,15 @@ def memory_run(
     connection = duckdb.connect(":memory:")
     with database.translated(None):
         connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}; BEGIN")
-        fill(connection, games, timeline, fit, config)
+        fill(connection, games, timeline, fit, config, for_clients=False)
         connection.execute("COMMIT; USE memory")
-        catalog = check_catalog(connection, Path("memory"))
-    opened = database.Opened(connection, catalog, signature=())
+    opened = database.Opened(connection, _catalog_of(fit), signature=())
     return Run(None, scale, RunConnection(None, opened))
+
+
+def _catalog_of(fit: Fit) -> Catalog:
+    """What a run that was just written stores: all tables."""
+    return Catalog(tuple(fit.chains), frozenset(TABLES))
 
 
 def _check_writable(path: Path) -> None:
