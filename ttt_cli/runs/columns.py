@@ -94,17 +94,7 @@ def fill(
         "neutral_games": {"row": np.flatnonzero(games.neutral)},
         "texts": {"id": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)},
     }
-    if games.covariates:
-        tables |= covariate_columns(games)
-    if games.people.fields:
-        tables |= people_columns(games.people)
-    if games.source.codes.any():
-        tables |= source_columns(games.source)
-    doubtful = np.flatnonzero(games.p_true < 1.0)
-    tables["doubtful_games"] = {"row": doubtful, "p_true": games.p_true[doubtful]}
-    if games.victory_margin.any():
-        rows = np.flatnonzero(games.victory_margin)
-        tables["victory_margins"] = {"row": rows, "margin": games.victory_margin[rows]}
+    tables |= _columns_of_some_games(games)
     if points_by_term(fit.params):
         points = points_added(fit.params, timeline)
         rows = np.flatnonzero(points)
@@ -129,6 +119,23 @@ def fill(
         INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row()
     )
     return meta
+
+
+def _columns_of_some_games(games: Games) -> dict[str, Columns]:
+    """The tables that few files of games fill."""
+    tables: dict[str, Columns] = {}
+    if games.covariates:
+        tables |= covariate_columns(games)
+    if games.people.fields:
+        tables |= people_columns(games.people)
+    if games.source.codes.any():
+        tables |= source_columns(games.source)
+    doubtful = np.flatnonzero(games.p_true < 1.0)
+    tables["doubtful_games"] = {"row": doubtful, "p_true": games.p_true[doubtful]}
+    if games.victory_margin.any():
+        rows = np.flatnonzero(games.victory_margin)
+        tables["victory_margins"] = {"row": rows, "margin": games.victory_margin[rows]}
+    return tables
 
 
 def _insert_games(connection: DuckDBPyConnection, games: Games, timeline: Timeline) -> list[str]:
