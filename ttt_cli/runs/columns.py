@@ -1,9 +1,9 @@
-"""Games and fits as the tables of a run, and back."""
+"""Games and fits as the tables of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,25 +24,17 @@ from ttt_cli.fitted import (
     points_added,
     spans,
 )
-from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.lineup import further_members
 from ttt_cli.games.people import PeopleTable
-from ttt_cli.games.table import Games, no_texts, without_unused_texts
-from ttt_cli.games.teams import NO_TEAMS, Teams
+from ttt_cli.games.table import Games, without_unused_texts
 from ttt_cli.periods import period_of
 from ttt_cli.reading.columns import CodedColumn, Codes, Dictionary, has_stride_0, spread
 from ttt_cli.reading.reports import (
-    TEXT_COLUMNS,
-    FileReport,
-    InputFile,
-    PeopleReport,
-    Problem,
     ReadReport,
 )
 from ttt_cli.runs.database import insert_rows
 from ttt_cli.runs.evidence_points import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
-from ttt_cli.runs.people import people_in
 from ttt_cli.runs.schema import (
     ALIASES,
     CORRECTIONS,
@@ -52,7 +44,7 @@ from ttt_cli.runs.schema import (
     table_definitions,
 )
 from ttt_cli.support import VERSION
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Ids, Places
 from ttt_cli.support.folding import fold_all, fold_surnames
 from ttt_cli.timeline import Timeline
 
@@ -514,154 +506,3 @@ def people_columns(people: PeopleTable) -> dict[str, Columns]:
             "value": np.array([text for _, _, text in rows], object),
         },
     }
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """Reads the tables of a run back."""
-
-    connection: DuckDBPyConnection
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.connection.execute(sql).fetchall()
-
-    def arrays(self, sql: str) -> dict[str, Any]:
-        columns = self.connection.execute(sql).fetchnumpy()
-        return {name: np.ma.getdata(column) for name, column in columns.items()}
-
-    def counts(self, table: str, key: str) -> dict[int, dict[str, int]]:
-        """Numbers of rows by file and by what the column `key` says."""
-        counts: dict[int, dict[str, int]] = {}
-        for file_number, value, count in self.rows(f"SELECT file_number, {key}, rows FROM {table}"):
-            counts.setdefault(file_number, {})[value] = count
-        return counts
-
-
-def rebuild_games(connection: DuckDBPyConnection) -> Games:
-    """The Games of a run, equal in every column, with their report. Raises ValueError."""
-    run = _Reader(connection)
-    columns = run.arrays(
-        'SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, outcome, weight, "offset",'
-        " file_number AS source_file, line AS source_line FROM game_rows"
-    )
-    if texts := [text for (text,) in run.rows("SELECT text FROM texts ORDER BY id")]:
-        codes = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM game_texts")
-        columns |= {name: CodedColumn(codes[name], texts) for name in TEXT_COLUMNS}
-    neutral = np.zeros(len(columns["date"]), np.bool_)
-    neutral[run.arrays('SELECT "row" FROM neutral_games')["row"]] = True
-    sides: dict[str, Any] = {}
-    if run.rows("SELECT 1 FROM game_sides LIMIT 1"):
-        sides = run.arrays("SELECT white_team, black_team, race FROM game_sides")
-    return Games(
-        **columns,
-        **sides,
-        teams=_rebuild_teams(run),
-        neutral=neutral,
-        victory_margin=_rebuild_victory_margins(run, len(neutral)),
-        p_true=_rebuild_p_true(run, len(neutral)),
-        category=_rebuild_texts(run, len(neutral), "categories", "category"),
-        source=_rebuild_texts(run, len(neutral), "sources", "source"),
-        covariates=rebuild_covariates(run, len(neutral)),
-        people=people_in(run.rows),
-        players=tuple(player for (player,) in run.rows("SELECT player FROM names ORDER BY id")),
-        spellings=tuple(run.rows("SELECT player, spelling FROM spellings")),
-        report=_rebuild_report(run),
-    )
-
-
-def _rebuild_p_true(run: _Reader, games: int) -> Array:
-    """The probabilities that the records of so many games are right; none where all are."""
-    doubtful = run.arrays('SELECT "row", p_true FROM doubtful_games')
-    if not len(doubtful["row"]):
-        return np.empty(0)
-    p_true = np.ones(games)
-    p_true[doubtful["row"]] = doubtful["p_true"]
-    return p_true
-
-
-def _rebuild_victory_margins(run: _Reader, games: int) -> Array:
-    """By how much so many games were won; none where that is not known of any."""
-    known = run.arrays('SELECT "row", margin FROM victory_margins')
-    if not len(known["row"]):
-        return np.empty(0)
-    victory_margin = np.zeros(games)
-    victory_margin[known["row"]] = known["margin"]
-    return victory_margin
-
-
-def _rebuild_teams(run: _Reader) -> Teams:
-    """The teams."""
-    members = run.arrays("SELECT team, player_id, share FROM team_members")
-    if not len(members["team"]):
-        return NO_TEAMS
-    size = np.bincount(members["team"])  # nobody is in team 0
-    return Teams(
-        np.append(0, np.cumsum(size)).astype(np.int64), members["player_id"], members["share"]
-    )
-
-
-def _rebuild_texts(run: _Reader, games: int, table: str, column: str) -> CodedColumn[str]:
-    """The categories or sources of so many games: a table of names, and `game_` before it of their ids."""
-    names = tuple(name for (name,) in run.rows(f"SELECT name FROM {table} ORDER BY id"))
-    if not names:
-        return no_texts(games)
-    return CodedColumn(run.arrays(f"SELECT {column} FROM game_{table}")[column], names)
-
-
-def rebuild_covariates(run: _Reader, games: int) -> tuple[CovariateTexts, ...]:
-    """The covariates of so many games."""
-    names = run.rows("SELECT name, category FROM covariates ORDER BY id")
-    if not names:
-        return ()
-    texts = tuple(text for (text,) in run.rows("SELECT text FROM covariate_texts ORDER BY id"))
-    codes = run.arrays("SELECT single, white, black FROM game_covariates")
-    covariates = []
-    for number, (name, is_category) in enumerate(names):
-        rows = slice(number * games, (number + 1) * games)
-        columns = {side: CodedColumn(column[rows], texts) for side, column in codes.items()}
-        covariates.append(CovariateTexts(name, is_category, **columns))
-    return tuple(covariates)
-
-
-def _rebuild_report(run: _Reader) -> ReadReport:
-    dropped = run.counts("dropped", "reason")
-    noticed = run.counts("noticed", "what")
-    files: list[FileReport] = []
-    aliases: InputFile | None = None
-    people: PeopleReport | None = None
-    corrections: InputFile | None = None
-    traits = {
-        file_number: (chess, home, winner_first)
-        for file_number, chess, home, winner_first in run.rows(
-            "SELECT file_number, chess, home, winner_first FROM file_traits"
-        )
-    }
-    inputs = run.rows("SELECT path, kind, digest, size, rows, used FROM inputs")
-    for number, (path, kind, digest, size, rows, used) in enumerate(inputs):
-        if kind == ALIASES:
-            aliases = aliases or InputFile(path, digest, size)
-            continue
-        if kind == CORRECTIONS:
-            corrections = InputFile(path, digest, size)
-            continue
-        if kind == PEOPLE:
-            people = PeopleReport(path, digest, size, rows, used)
-            continue
-        file = FileReport(
-            path=path,
-            kind=kind,
-            digest=digest,
-            size=size,
-            rows=rows,
-            used=used,
-            dropped=dropped.get(number, {}),
-            noticed=noticed.get(number, {}),
-        )
-        if number in traits:  # not in runs of earlier versions
-            chess, home, winner_first = traits[number]
-            file = replace(file, chess=chess, home=home, winner_first=winner_first)
-        files.append(file)
-    problems = tuple(Problem(*row) for row in run.rows("FROM problems"))
-    return ReadReport(
-        tuple(files), problems, aliases=aliases, people=people, corrections=corrections
-    )

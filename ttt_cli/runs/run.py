@@ -317,7 +317,7 @@ class Run:
 
     def stored_games(self) -> Games:
         """The Games that were fitted, equal in every column."""
-        from ttt_cli.runs.columns import rebuild_games
+        from ttt_cli.runs.rebuilt_games import rebuild_games
 
         with self._cursor("", every_view=True) as cursor:
             try:
