@@ -15,6 +15,7 @@ from ttt_cli.cli.fit import default_output
 from ttt_cli.formats import FORMATS
 from ttt_cli.inference.ep import slices_in_files
 from ttt_cli.runs.run import open_run
+from ttt_cli.support.progress import Wait, listening
 from ttt_cli.systems import ttt
 
 GAMES = """date,white,black,result
@@ -193,6 +194,26 @@ def test_the_run_is_named_after_the_first_file(source: str, output: str) -> None
 def test_the_name_of_the_run_has_no_suffix_of_any_format(suffix: str) -> None:
     assert default_output(f"london{suffix}") == "london.ttt"
     assert default_output(f"london{suffix}.xz") == "london.ttt"
+
+
+def test_the_command_says_at_once_that_it_loads(here: Path) -> None:
+    waits: list[Wait] = []
+    with listening(waits.append):
+        assert main.run(["fit", "missing.csv"]) == 3
+    assert [(wait.sentence, wait.over) for wait in waits[:2]] == [
+        ("loading the program", False),
+        ("loading the program", True),
+    ]
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_may_be_left_out(folder: Path, ran: Ran) -> None:
+    (folder / "games").mkdir()
+    (folder / "games" / "a.csv").write_text(CHESS)
+    (folder / "games" / "b.csv").write_text("1900,Lasker,Schlechter,1\n")
+    err = ran("fit games", 3).err
+    assert "games/b.csv: its columns are not known" in err
+    assert "or leave the file out: name the others, or a pattern as 'games/*.pgn'" in err
+    assert "leave the file out" not in ran("fit games/b.csv", 3).err
 
 
 CHESS = "date,white,black,result\n1900,Lasker,Steinitz,1-0\n1901,Lasker,Steinitz,0-1\n"

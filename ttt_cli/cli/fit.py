@@ -8,6 +8,7 @@ from ttt_cli.cli import options
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.messages import NORMAL, VERBOSE, say, session
 from ttt_cli.cli.output import emit
+from ttt_cli.support.progress import waiting
 
 
 @click.command("fit")
@@ -54,13 +55,14 @@ def command(
         raise click.UsageError(
             "-f is for -o -, which streams the skills; `ttt export` writes the tables of a run"
         )
-    from ttt_cli.api import configure, fit
-    from ttt_cli.games.read import games_for
-    from ttt_cli.runs.run import ENDING, open_run, run_path
-    from ttt_cli.runs.write import check_destination, check_sources, write_lock
-    from ttt_cli.views.fit_summary import fit_lines
-    from ttt_cli.views.ingest import reading_lines, warning_lines
-    from ttt_cli.views.run import table_rows
+    with waiting("loading the program"):
+        from ttt_cli.api import configure, fit
+        from ttt_cli.games.read import games_for
+        from ttt_cli.runs.run import ENDING, open_run, run_path
+        from ttt_cli.runs.write import check_destination, check_sources, write_lock
+        from ttt_cli.views.fit_summary import fit_lines
+        from ttt_cli.views.ingest import reading_lines, warning_lines
+        from ttt_cli.views.run import table_rows
 
     resolved = configure(config, overrides)
     path = None if output == "-" else run_path(output or default_output(files[0]))

@@ -41,6 +41,8 @@ _SLOW: Final = {  # time per byte of packed files, relative to plain ones
     **dict.fromkeys((".xz", ".txz"), 20),
     **dict.fromkeys((".bz2", ".tbz", ".tbz2"), 50),
 }
+# For files that nobody named
+_LEAVE_OUT: Final = "or leave the file out: name the others, or a pattern as 'games/*.pgn'"
 _MOST_MEMBERS: Final = 500_000
 
 
@@ -165,7 +167,13 @@ def _read_file(
     if form is None or not form.binary:
         head, blocks = peek(plain_blocks(blocks, data.encoding, file.name), HEAD)
         form = form or recognise(head[:HEAD], file.name)
-    table = _read_table(form, blocks, data, file.name)
+    try:
+        table = _read_table(form, blocks, data, file.name)
+    except DataError as error:
+        if not unnamed:
+            raise
+        hint = f"{error.hint}; {_LEAVE_OUT}" if error.hint else _LEAVE_OUT
+        raise DataError(error.message, where=error.where, hint=hint) from error
     return FileRead(FileRecords(file.name, table), form.kind or form.name, file.digest, file.count)
 
 
