@@ -1,8 +1,8 @@
 """Are the means that `ttt doubt` predicts without some games those of a refit?
 
 Removes single games, matches (all games of two players in a year) and events from a history, in turn, predicts the
-means of TTT without them to first order, and refits the others with fixed parameters. Removals of years far apart may
-share a refit (`--together`): their predictions are added.
+means of TTT without them to first order, and refits the others with fixed parameters. Removals of years far apart that
+share no player may share a refit (`--together`): their predictions are added.
 """
 
 from __future__ import annotations
@@ -77,11 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     params = params.model_copy(update={"draw_margin": before.params["draw_margin"]})
     influence = Influence(memory_run(games, timeline, before, resolved.config))
     compared: list[Compared] = []
-    refits = list(groups_of(draw_removals(games, timeline, options), options.together))
+    refits = removals_by_refit(games, draw_removals(games, timeline, options), options.together)
     for removals in refits[options.begin : options.end]:
-        compared += compare(timeline, influence, params, solver, before, removals)
-        for one in compared[-len(removals) :]:
-            report(timeline, before, one)
+        of_refit = compare(timeline, influence, params, solver, before, removals)
+        compared += of_refit
+        for comparison in of_refit:
+            report(timeline, before, comparison)
     print(f"\n{markdown(HEADER, list(rows_of(compared)))}", flush=True)
 
 
@@ -111,12 +112,27 @@ def draw_removals(games: Games, timeline: Timeline, options: Any) -> list[Remova
     return removals
 
 
-def groups_of(removals: Sequence[Removal], together: int) -> Iterator[list[Removal]]:
-    """Removals that share a refit, of years far apart: every n-th of them in the order of time."""
+def removals_by_refit(
+    games: Games, removals: Sequence[Removal], together: int
+) -> list[list[Removal]]:
+    """Removals that share a refit: of years far apart, no two of them of the same player.
+
+    The n-th of them in time goes to the n-th refit, in circles, or to the next one whose players it has none of.
+    """
     in_time = sorted(removals, key=lambda removal: int(removal.games[0]))
-    refits = -(-len(in_time) // together)
-    for number in range(refits):
-        yield in_time[number::refits]
+    refits: list[list[Removal]] = [[] for _ in range(-(-len(in_time) // together))]
+    players: list[set[int]] = [set() for _ in refits]
+    for number, removal in enumerate(in_time):
+        own = {*games.white[removal.games].tolist(), *games.black[removal.games].tolist()}
+        turns = [(number + turn) % len(refits) for turn in range(len(refits))]
+        apart = [index for index in turns if not players[index] & own]
+        if not apart:
+            apart = [len(refits)]
+            refits.append([])
+            players.append(set())
+        refits[apart[0]].append(removal)
+        players[apart[0]] |= own
+    return refits
 
 
 def compare(
@@ -169,12 +185,14 @@ def report(timeline: Timeline, before: Any, compared: Compared) -> None:
 def rows_of(compared: Sequence[Compared]) -> Iterator[tuple[str, ...]]:
     """A row for each kind of removal, and for all."""
     for kind in (*KINDS, "all"):
-        of_kind = [one for one in compared if kind in (one.removal.kind, "all")]
+        of_kind = [
+            comparison for comparison in compared if kind in (comparison.removal.kind, "all")
+        ]
         if not of_kind:
             continue
-        predicted = np.concatenate([one.predicted for one in of_kind])
-        refitted = np.concatenate([one.refitted for one in of_kind])
-        is_within = np.concatenate([one.is_within for one in of_kind])
+        predicted = np.concatenate([comparison.predicted for comparison in of_kind])
+        refitted = np.concatenate([comparison.refitted for comparison in of_kind])
+        is_within = np.concatenate([comparison.is_within for comparison in of_kind])
         difference = np.abs(predicted - refitted)
         worst = int(difference.argmax())
         yield (

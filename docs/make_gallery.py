@@ -42,6 +42,11 @@ def main() -> None:
             "leaders": ("--kind", "leaders", "-r", ttt_run),
             "dominance": ("--by", "dominance", "Morphy", "Steinitz", *PLAYERS[3:5], "-r", ttt_run),
             "difference": ("--kind", "difference", "Emanuel Lasker", "Capablanca", "-r", ttt_run),
+            "why": ("--kind", "why", "Emanuel Lasker", "--at", "1914", "-r", ttt_run),
+            "why-chain": (
+                *("--kind", "why", "Cochrane", "--at", "1855", "--by", "chain"),
+                *("-n", "5", "-r", ttt_run),
+            ),
             "skills-ttt": (*PLAYERS, "-r", ttt_run),
             "skills-ttt-d": (*PLAYERS, "-r", ttt_d_run),
             "comparison": (*PLAYERS[2:], "-r", ttt_run, "--with", ttt_d_run),

@@ -440,7 +440,8 @@ def plot(
     *names: str,
     output: str | os.PathLike[str],
     kind: str = "skills",
-    by: str = "mean",
+    by: str | None = None,
+    at: str | int | None = None,
     number: int = 10,
     second_run: Run | str | os.PathLike[str] | None = None,
     beside: str | os.PathLike[str] | None = None,
@@ -451,8 +452,9 @@ def plot(
 ) -> Path:
     """Draw a figure into the file `output`, png, svg, pdf or html by its name, as `ttt plot` does; the path.
 
-    `names`: players of `skills` (none: those who led most) and `difference` (two). `by`: `dominance` draws the leads of
-    `skills` over the best others. `number`: of players in the `top`. `second_run` or `beside`, a file of published
+    `names`: players of `skills` (none: those who led most), `difference` (two) and `why` (one, or two for a lead).
+    `by`: `dominance` draws the leads of `skills` over the best others; for `why` as in `why`, of which `at` is the
+    period. `number`: of players in the `top`, of rows of `why`. `second_run` or `beside`, a file of published
     ratings, is drawn dotted beside `skills`. `since`, `every`: first period to predict for `calibration`, and periods
     between refits. `category` and `limits` as of `top`. Raises ConfigError for another kind or format and for options
     of other kinds, LookupFailed for unknown names and an empty figure, OutputError where another file would be
@@ -477,21 +479,34 @@ def plot(
         )
     if kind == "difference" and len(names) != 2:
         raise ConfigError("a difference is of two players", hint="name both")
+    if kind == "why" and len(names) not in (1, 2):
+        raise ConfigError(
+            "a figure of the kind why is of a player", hint="name one, or two for a lead"
+        )
     accepted = KINDS[kind].options
+    if by is not None and by not in KINDS[kind].by:
+        raise ConfigError(
+            f"a figure of the kind {kind} is not drawn by {by!r}",
+            hint=suggested(
+                by,
+                KINDS[kind].by,
+                f"by {', '.join(KINDS[kind].by)}" if KINDS[kind].by else "leave it out",
+            ),
+        )
     for option, is_used in {
-        "by": by != "mean", "with": second_run is not None or beside is not None,
+        "at": at is not None, "with": second_run is not None or beside is not None,
         "from": since is not None or every != 1,
     }.items():  # fmt: skip
         if is_used and option not in accepted:
-            hint = "second_run, beside and by go with skills, since and every with calibration"
+            hint = "second_run and beside go with skills, at with why, since and every with calibration"
             raise ConfigError(f"a figure of the kind {kind} does not have these options", hint=hint)
-    if second_run is not None and (beside is not None or by != "mean"):
+    if second_run is not None and (beside is not None or by == "dominance"):
         raise ConfigError(
             "of second_run, beside and by only one is drawn", hint="leave out the others"
         )
     opened = _opened(run, category=category)
     options = FigureOptions(
-        names, by=by, count=number, limits=eligible(opened, **limits), every=every,
+        names, by=by, at=at, count=number, limits=eligible(opened, **limits), every=every,
         since=None if since is None else str(since),
         second_run=None if second_run is None else _opened(second_run, category=category),
         published=None if beside is None else read_published_ratings(os.fspath(beside), opened),

@@ -22,6 +22,7 @@ from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs import run
 from ttt_cli.runs.curves import CURVES
 from ttt_cli.runs.run import Run
+from ttt_cli.support.errors import TttError
 from ttt_cli.views.figures import KINDS
 from ttt_cli.views.figures.figure import FigureOptions, make_figure
 from ttt_cli.views.records import KINDS as KINDS_OF_RECORDS
@@ -65,6 +66,7 @@ EXPORTS: Final = {  # too long for tables on a terminal
     "export evidence": "export evidence",
     "export people": "export people",
 }
+NAMED: Final = {"difference": 2, "why": 1}  # kinds of figures, and how many players they are of
 MAY_BE_EMPTY: Final = {"upsets", "events", *(f"records of {kind}" for kind in KINDS_OF_RECORDS)}
 RELATED: Final = {  # views of their runs are those of another config: elo, naive, ttt-d-career
     "chessmetrics",
@@ -188,13 +190,22 @@ def check_figure(fitted: Run, kind: str) -> None:
     ):
         return
     last = str(int(fitted.meta.last) - 1)
-    names = fitted.players()["player"][:2].tolist() if kind == "difference" else ()
+    names = fitted.players()["player"][: NAMED.get(kind, 0)].tolist()
+    if kind == "why" and not has_influence(fitted):
+        with pytest.raises(TttError):
+            make_figure(fitted, kind, FigureOptions(names))
+        return
     figure = make_figure(
         fitted, kind, FigureOptions(names, count=2, since=last if kind == "calibration" else None)
     )
     json.dumps(figure.spec, allow_nan=False)
     assert figure.spec["layer"]
     assert all(figure.spec["datasets"].values())
+
+
+def has_influence(fitted: Run) -> bool:
+    """Whether the run has a joint posterior of a model whose sites are those of its games."""
+    return fitted.meta.model == "ttt" and fitted.meta.posterior.startswith("joint")
 
 
 def check_page(text: str) -> None:

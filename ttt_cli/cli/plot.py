@@ -37,11 +37,11 @@ def _are_chosen(limits: Mapping[str, Any]) -> bool:
 )
 @click.option(
     "--by",
-    type=click.Choice(("mean", "dominance")),
-    default="mean",
-    show_default=True,
-    help="Curves of skill, or of the lead over the ten best others (skills).",
+    type=click.Choice([choice for kind in KINDS.values() for choice in kind.by]),
+    help="skills: mean (default) draws curves of skill, dominance those of the lead over the ten best others. "
+    "why: what is left out, as in ttt why; default game.",
 )
+@click.option("--at", metavar="PERIOD", help="The period (why); default the player's peak.")
 @click.option(
     "--with", "other_run", metavar="RUN", help="A second run, dotted, for comparison (skills)."
 )
@@ -52,7 +52,7 @@ def _are_chosen(limits: Mapping[str, Any]) -> bool:
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Number of players in the top.",
+    help="Number of players in the top, or of rows (why).",
 )
 @options.eligible_options
 @click.option(
@@ -78,7 +78,8 @@ def _are_chosen(limits: Mapping[str, Any]) -> bool:
 def command(
     names: tuple[str, ...],
     kind: str,
-    by: str,
+    by: str | None,
+    at: str | None,
     other_run: str | None,
     published: str | None,
     number: int,
@@ -100,8 +101,10 @@ def command(
     dotted = other_run or published
     accepted = KINDS[kind].options
     options.refuse(
-        ("--by dominance goes with --kind skills, and not with --with or --beside",
-         by != "mean" and ("by" not in accepted or dotted)),
+        (f"--by {by} does not go with --kind {kind}", by is not None and by not in KINDS[kind].by),
+        ("--by dominance does not go with --with or --beside", by == "dominance" and dotted),
+        ("--kind why takes a name, or two for the lead over the second", kind == "why" and len(names) not in (1, 2)),
+        (f"--at goes with --kind why, not {kind}", at and "at" not in accepted),
         ("--with and --beside exclude each other: both are dotted", other_run and published),
         ("--kind difference takes two names", kind == "difference" and len(names) != 2),
         (f"names go with --kind {_kinds_with('names')}, not {kind}", names and "names" not in accepted),
@@ -117,7 +120,7 @@ def command(
 
     opened = click.get_current_context().with_resource(options.opened_run(run, scale, category))
     figure_options = FigureOptions(
-        names, by=by, count=number, since=since, every=every, progress=progress(),
+        names, by=by, at=at, count=number, since=since, every=every, progress=progress(),
         second_run=open_run(other_run, scale, category) if other_run else None,
         published=read_published_ratings(published, opened) if published else None,
         limits=eligible(opened, **limits) if _are_chosen(limits) else None,

@@ -27,12 +27,9 @@ from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
 from ttt_cli.views.sides import GameWords, game_words
 from ttt_cli.views.why_groups import GROUPINGS, GameGroups, by_opponent
+from ttt_cli.views.why_kinds import CHAIN, GAME, KINDS, OPPONENT
 from ttt_cli.views.why_question import Question, find_question
 
-GAME: Final = "game"
-OPPONENT: Final = "opponent"
-CHAIN: Final = "chain"
-KINDS: Final = (GAME, OPPONENT, "event", "year", "source", CHAIN)
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
 
 

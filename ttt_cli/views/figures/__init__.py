@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple
 
+from ttt_cli.views.why_kinds import KINDS as WHY
+
 FIGURE_FORMATS: Final = ("png", "svg", "pdf", "html")
 _KINDS: Final = "ttt_cli.views.figures.kinds"
 
@@ -10,17 +12,21 @@ class FigureKind(NamedTuple):
     """A kind of figure.
 
     `draw`: module and name of its function, of a run and its `FigureOptions`. `summary`: its help. `options`: which of
-    `names`, `by`, `with` (and --beside) and `from` (and --every) it uses.
+    `names`, `with` (and --beside), `from` (and --every) and `at` it uses. `by`: choices of --by, the default first.
     """
 
     draw: str
     summary: str
     options: frozenset[str] = frozenset()
+    by: tuple[str, ...] = ()
 
 
 KINDS: Final = {
     "skills": FigureKind(
-        f"{_KINDS}.skills:draw_skills", "curves of players", frozenset({"names", "by", "with"})
+        f"{_KINDS}.skills:draw_skills",
+        "curves of players",
+        frozenset({"names", "with"}),
+        by=("mean", "dominance"),
     ),
     "ages": FigureKind(
         f"{_KINDS}.ages:draw_ages", "curves of players by age", frozenset({"names"})
@@ -29,6 +35,12 @@ KINDS: Final = {
         f"{_KINDS}.difference:draw_difference",
         "lead of one player over another",
         frozenset({"names"}),
+    ),
+    "why": FigureKind(
+        f"{_KINDS}.why:draw_why",
+        "what moves a player's skill, or the lead over another, most",
+        frozenset({"names", "at"}),
+        by=WHY,
     ),
     "leaders": FigureKind(f"{_KINDS}.leaders:draw_leaders", "number ones"),
     "games": FigureKind(f"{_KINDS}.games:draw_games", "per year"),

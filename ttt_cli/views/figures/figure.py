@@ -25,14 +25,15 @@ class Figure(NamedTuple):
 class FigureOptions:
     """What the user chooses of a figure.
 
-    `names`: players as users type them. `by`: `dominance` draws the leads of players over the best others.
+    `names`: players as users type them. `by`: a choice of the kind (None: its first one). `at`: the period of `why`.
     `second_run`, `published`: another run, or published ratings, to compare skills with. `limits`: who is eligible
-    (None: by default). `count`: of how many players the mean is `top`. `since`, `every`: first period predicted for
-    `calibration`, and periods between refits.
+    (None: by default). `count`: of how many players the mean is `top`, rows of `why`. `since`, `every`: first period
+    predicted for `calibration`, and periods between refits.
     """
 
     names: Sequence[str] = ()
-    by: str = "mean"
+    by: str | None = None
+    at: str | int | None = None
     second_run: Run | None = None
     published: PublishedRatings | None = None
     limits: Eligible | None = None
