@@ -79,24 +79,26 @@ def command(
         ),
         ("--each goes with skills", each and kind != "skills"),
     )
-    from ttt_cli.fitting import refit_of
     from ttt_cli.views.doubt import DoubtedGames, corrections_view, doubt_view
-    from ttt_cli.views.fewest_removals import fewest_removal_rows
     from ttt_cli.views.rankings.eligible import eligible
 
     run = query.open()
     eligible_players = eligible(run, **limits)
-    refitting = refit_of(run, progress())
-    if leader is not None:
+    refitting = None
+    if refit or leader is not None or corrections is not None:
+        from ttt_cli.fitting import refit_of
+
+        refitting = refit_of(run, progress())
+    if leader is not None and refitting is not None:
+        from ttt_cli.views.fewest_removals import fewest_removal_rows
+
         query.show(fewest_removal_rows(run, leader, eligible_players, refitting))
         return
-    if corrections is not None:
+    if corrections is not None and refitting is not None:
         view = corrections_view(run, corrections, eligible_players, refitting, number, every=each)
     else:
         doubted = DoubtedGames(where, file, source)
-        view = doubt_view(
-            run, doubted, eligible_players, refitting if refit else None, number, every=each
-        )
+        view = doubt_view(run, doubted, eligible_players, refitting, number, every=each)
     say(*view.notes)
     if kind == "leaders":
         query.show(view.leaders)

@@ -25,7 +25,8 @@ Solver = Callable[[Array], Array]
 
 MOST_STEPS: Final = 10_000  # of conjugate gradients
 DELAY: Final = 8  # steps over which the remaining error is estimated
-LONG: Final = 10_000_000  # entries multiplied in all, from which scipy's products save more than its import takes
+# Entries multiplied in all, from which scipy\'s products save more than its import takes
+LONG: Final = 64_000_000
 # Columns of the inverse that take less time by conjugate gradients than a factor does
 FEW: Final = 50
 NOWHERE: Final = np.empty(0, np.int64)

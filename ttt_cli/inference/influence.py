@@ -38,7 +38,7 @@ SHRUNK: Final = 0.7  # of a variance: the second point of it
 FLAT: Final = 1e-9  # relative changes of a precision that are rounding
 LEAST: Final = 1e-4  # of the variance of independent skills
 MOST: Final = 2.0  # the same
-NEGLIGIBLE: Final = 1e-5  # of the largest covariance with a game: games with less have no influence
+NEGLIGIBLE: Final = 1e-4  # of the largest covariance with a game: games with less have no influence
 
 
 class Supposition(NamedTuple):
@@ -114,6 +114,7 @@ class Influence:
     def __init__(self, run: Run, games: Games | None = None) -> None:
         self.games = games_in_posterior(run, run.stored_games() if games is None else games)
         self._precision: RunPrecision = run.joint.precision
+        self._sites_at_beliefs = np.full((len(self.games), 2), np.nan)
 
     def target(self, skills: SkillSum) -> Target:
         """A sum of skills to ask about."""
@@ -125,7 +126,7 @@ class Influence:
         size = np.abs(covariance)
         changes = np.zeros(len(covariance))
         games = np.flatnonzero(size > NEGLIGIBLE * size.max(initial=0.0))
-        sites = self._sites(games, self.games.difference[games], self.games.variance[games])
+        sites = self._usual_sites(games)
         score = sites[:, 1] - sites[:, 0] * self.games.difference[games]
         changes[games] = -self.games.weight[games] * score * covariance[games]
         return changes
@@ -170,8 +171,12 @@ class Influence:
         mean = self.games.difference[games]
         variance = self.games.variance[games]
         new_mean = mean + move[games]
-        before = self._sites(games, mean, variance, code)
-        after = self._sites(games, new_mean, variance + wider[games], code)
+        before = (
+            self._usual_sites(games)
+            if supposition.outcomes is None
+            else self._sites(games, mean, variance, code)
+        )
+        after = self._sites(games, new_mean, variance + wider[games], code, start=before)
         return self._site_change(games, after - before, new_mean)
 
     def _site_change(self, games: Places, sites: Array, mean: Array) -> SiteChange:
@@ -189,20 +194,45 @@ class Influence:
         """The part of a game that its cavity is without."""
         return np.minimum(self.games.weight[games], 1.0)
 
+    def _usual_sites(self, games: Places) -> Array:
+        """Sites (q, h) of games as they ended, at what the run believes, (n, 2); each is computed once."""
+        missing = games[np.isnan(self._sites_at_beliefs[games, 0])]
+        self._sites_at_beliefs[missing] = self._sites(
+            missing, self.games.difference[missing], self.games.variance[missing]
+        )
+        return self._sites_at_beliefs[games]
+
     def _sites(
-        self, games: Places, mean: Array, variance: Array, code: NDArray[np.uint8] | None = None
+        self,
+        games: Places,
+        mean: Array,
+        variance: Array,
+        code: NDArray[np.uint8] | None = None,
+        start: Array | None = None,
     ) -> Array:
-        """Sites (q, h) of games, (n, 2), such that the posteriors of their differences have these moments."""
+        """Sites (q, h) of games, (n, 2), such that the posteriors of their differences have these moments.
+
+        `start`: sites (n, 2) that are near.
+        """
         codes = (self.games.code if code is None else code)[games]
-        chosen = self.games.chosen(games, codes)
-        rule = self.games.rule_of(games)
         share = self._share(games)
-        sites = np.zeros((len(games), 2))
+        sites = np.zeros((len(games), 2)) if start is None else start.copy()
+        moving = np.arange(len(games))
         for _ in range(REPEATS):
-            before = sites[:, 0].copy()
-            cavity = _cavities(mean, variance, sites, share)
-            kernels.skill_update(chosen, rule, cavity, 1.0, sites)
-            if (np.abs(sites[:, 0] - before) <= SETTLED * np.abs(sites[:, 0])).all():
+            before = sites[moving]
+            after = before.copy()
+            cavity = _cavities(mean[moving], variance[moving], before, share[moving])
+            kernels.skill_update(
+                self.games.chosen(games[moving], codes[moving]),
+                self.games.rule_of(games[moving]),
+                cavity,
+                1.0,
+                after,
+            )
+            sites[moving] = after
+            has_moved = np.abs(after[:, 0] - before[:, 0]) > SETTLED * np.abs(after[:, 0])
+            moving = moving[has_moved]
+            if not len(moving):
                 break
         return sites
 
@@ -233,6 +263,8 @@ class Influence:
         variance = SHRUNK * largest
         for _ in range(SECANTS):
             new_excess = excess(variance)
+            if (np.abs(new_excess) <= FLAT).all():
+                break
             slope = new_excess - last_excess
             steep = np.abs(slope) > FLAT
             step = np.where(
@@ -355,14 +387,12 @@ class Supposed:
         lost = self._lost(target)
         more = self._more_covariance(lost)
         covariance = target.covariance + more.x
-        change = (
-            target.covariance @ self._force + more.x @ self._force + self.shift.x @ more.residual
-        )
-        change += covariance @ self._second_force
+        change = dot(covariance, self._force + self._second_force)
+        change += dot(self.shift.x, more.residual)
         by_games = self.influence.games.between(covariance, self.second.games)
         variance = target.sd**2 + dot(covariance, lost) + dot(more.x, more.residual)
         variance -= dot(self.second.precision, by_games**2)
-        return SkillChange(float(change), float(np.sqrt(variance)))
+        return SkillChange(change, float(np.sqrt(variance)))
 
     def _lost(self, target: Target) -> Array:
         """What the first change takes off A, times the covariances of a sum of skills, (variables,)."""

@@ -1,16 +1,20 @@
 """Loop over sweeps with its tolerance, limit and error estimate."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.support.arrays import Array
+
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import SolverConfig
 
 # Called with the number of the sweep, the largest change and the estimated remaining error, points
 OnSweep = Callable[[int, float, float], None]

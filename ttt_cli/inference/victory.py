@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.margin_steps import StepPoints, StepSettings, step_key
 from ttt_cli.games.table import DRAW
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ttt_cli.config.margin_steps import StepPoints, StepSettings
 
 # Of the wins with a margin: those below, between and above estimated thresholds
 LEAST_SHARE: Final = 0.1
@@ -42,6 +44,8 @@ class WinStep(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the parameter."""
+        from ttt_cli.config.margin_steps import step_key
+
         return step_key(self.margin)
 
 

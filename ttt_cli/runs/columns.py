@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.covariates import points_by_term
-from ttt_cli.config.schema import Config
 from ttt_cli.fitted import (
     Fit,
     GroupsOfField,
@@ -50,6 +49,8 @@ from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from ttt_cli.config.schema import Config
 
 Columns = dict[str, NDArray[np.generic]]
 

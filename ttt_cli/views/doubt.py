@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from ttt_cli.games.corrections import apply_corrections, read_corrections
 from ttt_cli.games.table import Games
 from ttt_cli.inference.games_in_posterior import refuse_teams
 from ttt_cli.inference.influence import Influence
@@ -154,6 +153,8 @@ def corrections_view(
     Arguments as of `doubt_view`. Raises DataError for a file that cannot be used, LookupFailed where it changes
     nothing.
     """
+    from ttt_cli.games.corrections import apply_corrections, read_corrections
+
     with run:
         games = run.stored_games()
         corrections = read_corrections(path)

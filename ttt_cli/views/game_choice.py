@@ -9,10 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.extend import unite
 from ttt_cli.games.game_fields import PLAYER, SIDES, check_fields, field_columns, rows_that_meet
-from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GameColumns, Games
 from ttt_cli.games.where import Condition, FieldComparison, comparisons, parse_condition
 from ttt_cli.reading.columns import CodedColumn
@@ -93,6 +90,10 @@ def games_in_file(run: Run, games: Games, path: str) -> ChosenGames:
     Games are equal in date (as exact as it is written), players and result, and in the event where the file has it.
     Raises DataError for a file that cannot be read, LookupFailed where the run has none of its games.
     """
+    from ttt_cli.config.schema import DataConfig
+    from ttt_cli.games.extend import unite
+    from ttt_cli.games.read import read_games
+
     data = DataConfig()
     listed = read_games([path], data)
     united = unite(games, listed, data).columns
