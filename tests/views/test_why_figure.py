@@ -87,6 +87,10 @@ def test_figures_by_commands_and_in_python(run, tmp_path, monkeypatch, capsys):
     assert main.run(["plot", "--kind", "why", "a", "b", "--at", "1901", "-o", "b.svg"]) == 0
     assert (tmp_path / "a.svg").stat().st_size > 1000
     assert (tmp_path / "b.svg").stat().st_size > 1000
+    sides = "data.sides=[home, away]"
+    assert main.run(["fit", "games.csv", "-c", "ttt", "-q", "-s", sides, "-o", "sides.ttt"]) == 0
+    assert main.run(["plot", "--kind", "why", "a", "-r", "sides.ttt", "-o", "c.svg"]) == 0
+    assert "away won" in (tmp_path / "c.svg").read_text(encoding="utf-8")
     capsys.readouterr()
     for arguments, message in {
         "why a --plot - -f csv": "--plot needs a file",

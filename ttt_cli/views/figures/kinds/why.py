@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures import spec as vega
@@ -13,12 +14,12 @@ from ttt_cli.views.figures.labels import shorten, surnames
 from ttt_cli.views.figures.spec import Records, Spec
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import unit_words
+from ttt_cli.views.sides import game_words
 from ttt_cli.views.why import why_rows
 from ttt_cli.views.why_kinds import CHAIN, GAME
 
 _ROW: Final = 30  # pixels
 _LABELS: Final = 430  # pixels
-_SIDES: Final = {"if_white": "1-0", "if_draw": "1/2-1/2", "if_black": "0-1"}
 _DOTS: Final = (vega.COLOURS[2], vega.PALE, vega.COLOURS[1])
 _OTHERWISE: Final = (
     "dots: if it had ended otherwise; in brackets: expected score of the side named first"
@@ -45,17 +46,18 @@ def why_figure(run: Run, rows: Rows, by: str, names: Sequence[str]) -> Figure:
 def _influences(run: Run, rows: Rows, records: Records, by: str) -> Spec:
     """A bar for the change of the mean without each row's games; dots where a single game had ended otherwise."""
     texts = [
-        _game_words(record) if by == GAME else f"{shorten(record[by])} ({record['games']:g})"
+        _game_line(run, record) if by == GAME else f"{shorten(record[by])} ({record['games']:g})"
         for record in records
     ]
     labels = _distinct(texts)
+    results = _results(run)
     bars: Records = []
     dots: Records = []
     for label, record in zip(labels, records, strict=True):
         bars.append({"label": label, **{column: record[column] for column in rows.columns}})
         dots += [
             {"label": label, "change": record[column], "result": result}
-            for column, result in _SIDES.items()
+            for column, result in results.items()
             if record.get(column) is not None
         ]
     title, explanation = _title(rows)
@@ -72,7 +74,7 @@ def _influences(run: Run, rows: Rows, records: Records, by: str) -> Spec:
     if by == GAME:
         tooltip += [vega.number("expected", format=".2f"), vega.name("event")]
     hue = vega.name(
-        "result", scale={"domain": [*_SIDES.values()], "range": [*_DOTS]}, legend=vega.LEGEND
+        "result", scale={"domain": [*results.values()], "range": [*_DOTS]}, legend=vega.LEGEND
     )
     layers = [
         vega.layer("bars", "bar", {**encoding, "tooltip": tooltip}, color=vega.COLOURS[0], opacity=0.75, height=14),
@@ -122,11 +124,25 @@ def _left_out(by: str) -> str:
     return "the game" if by == GAME else f"the games of the {by}"
 
 
-def _game_words(record: dict[str, Any]) -> str:
-    """A game in a line: date, players, result, White's expected score, event."""
-    white, black = surnames([record["white"], record["black"]])
-    words = f"{record['date']} {white} {record['result']} {black} ({record['expected']:.2f})"
-    return f"{words}, {shorten(record['event'])}" if record["event"] else words
+def _results(run: Run) -> dict[str, str]:
+    """What each result is called, by the column of the change of the mean with it, of the table and the figure."""
+    words = game_words(run)
+    columns = (f"if_{words.first}", "if_draw", f"if_{words.second}")
+    outcomes = (WIN, DRAW, LOSS)
+    return {
+        column: words.result_of_game(outcome)
+        for column, outcome in zip(columns, outcomes, strict=True)
+    }
+
+
+def _game_line(run: Run, record: dict[str, Any]) -> str:
+    """A game in a line: date, players, result, expected score of the side named first, event."""
+    words = game_words(run)
+    first, second = surnames([record[words.first], record[words.second]])
+    result = record["result"]
+    game = f"{first} {result} {second}" if words.is_chess else f"{first} – {second} {result}"
+    line = f"{record['date']} {game} ({record['expected']:.2f})"
+    return f"{line}, {shorten(record['event'])}" if record["event"] else line
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:
