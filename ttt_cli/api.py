@@ -484,21 +484,15 @@ def plot(
             "a figure of the kind why is of a player", hint="name one, or two for a lead"
         )
     accepted = KINDS[kind].options
-    if by is not None and by not in KINDS[kind].by:
-        raise ConfigError(
-            f"a figure of the kind {kind} is not drawn by {by!r}",
-            hint=suggested(
-                by,
-                KINDS[kind].by,
-                f"by {', '.join(KINDS[kind].by)}" if KINDS[kind].by else "leave it out",
-            ),
-        )
     for option, is_used in {
-        "at": at is not None, "with": second_run is not None or beside is not None,
-        "from": since is not None or every != 1,
+        "at": at is not None, "by": by is not None and by not in KINDS[kind].by,
+        "with": second_run is not None or beside is not None, "from": since is not None or every != 1,
     }.items():  # fmt: skip
         if is_used and option not in accepted:
-            hint = "second_run and beside go with skills, at with why, since and every with calibration"
+            hint = (
+                "second_run and beside go with skills, by with skills and why, at with why, "
+                "since and every with calibration"
+            )
             raise ConfigError(f"a figure of the kind {kind} does not have these options", hint=hint)
     if second_run is not None and (beside is not None or by == "dominance"):
         raise ConfigError(

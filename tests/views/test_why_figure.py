@@ -102,7 +102,7 @@ def test_figures_by_commands_and_in_python(run, tmp_path, monkeypatch, capsys):
         assert message in capsys.readouterr().err
     for options, message in [
         ({"kind": "why"}, "is of a player"),
-        ({"kind": "why", "by": "dominance"}, "not drawn by 'dominance'"),
+        ({"kind": "why", "by": "dominance"}, "does not have these options"),
         ({"kind": "skills", "at": 1901}, "does not have these options"),
     ]:
         names = [] if message == "is of a player" else ["p00"]
