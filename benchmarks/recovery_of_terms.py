@@ -134,8 +134,9 @@ def estimates_of(history: History, folder: Path) -> list[Estimate]:
         f"model.prior_sd={PRIOR_SD}", f"model.beta={BETA}", f"model.tau={TAU}", f"model.draw_margin={MARGIN}",
         "model.growth=200", f"model.growth_years={GROWTH_YEARS}", "model.decline=10", "model.career_by=age",
         f"model.decline_after={DECLINE_AFTER}", f"model.career_age={CAREER_AGE}",
-        "model.covariates={home: estimate, rest: estimate, activity: estimate}", "model.white_advantage=estimate",
+        "model.covariates={home: 1, rest: 1, activity: 1}", "model.white_advantage=1", "solver.threads=1",
     ]  # fmt: skip
+    # points from which `tune` starts, with the priors of estimated ones; `estimate` would be a search before the search
     run = fit(history.games, configure("ttt", settings))
     tuned = tune(run, ",".join(TRUTH))
     estimates = [

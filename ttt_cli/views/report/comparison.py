@@ -7,6 +7,7 @@ import numpy as np
 
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.history.prediction import predicted
+from ttt_cli.views.people import AGE
 from ttt_cli.views.rankings.peaks import find_peaks
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
@@ -39,6 +40,7 @@ def compare_page(book: Book) -> str:
         "data": embedded(data),
         "has_joint": book.run.has_joint,
         "averaged": markup.text(book.words.averaged),
+        "has_births": bool(book.about.births),
         "dotted": markup.dotted(book.published),
     }
     return markup.page(book.title, "Compare", markup.filled("compare.html", parts), up="")
@@ -58,9 +60,11 @@ def history_scripts(book: Book) -> Iterator[SiteFile]:
 def _history(book: Book, player: int) -> list[Any]:
     """First year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses.
 
-    Then, where there are any, published ratings: positions of years, from the site's first on, and values.
+    Then, where either is known, published ratings: positions of years, from the site's first on, and values; and the
+    birth, as the year in whose middle the age is 0.
     """
     skills = book.skills.of(player)
+    name = book.people.rows[player].name
     totals = book.opponents.of(player)
     columns = (
         totals.opponent.tolist(),
@@ -80,13 +84,15 @@ def _history(book: Book, player: int) -> list[Any]:
         [markup.short(games) for games in skills.games.tolist()],
         opponents,
     ]
-    if book.published:
-        ratings = book.published.by_year(book.people.rows[player].name, book.run.meta.period)
-        if ratings:
-            first = book.years[0]
-            history.append(
-                [[year - first, markup.short(rating)] for year, rating in ratings.items()]
-            )
+    ratings = book.published.by_year(name, book.run.meta.period) if book.published else {}
+    has_birth = name in book.about.births
+    if ratings or has_birth:
+        first = book.years[0]
+        history.append([[year - first, markup.short(rating)] for year, rating in ratings.items()])
+    if has_birth:
+        year = int(skills.year[0])
+        [age] = book.about.texts(AGE, [name], year)
+        history.append(year - int(age))
     return history
 
 

@@ -50,6 +50,11 @@ const told = {};
     details.open = true;
     await soon();
     told.table = $("curves-table").textContent;
+    if ($("by-age")) {
+      $("by-age").click();
+      $("chart").querySelector("svg").dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true }));
+      told.aged = [$("curves-status").textContent, $("chart").querySelector(".unit").textContent, curves(), $("unknown-births").textContent];
+    }
   }
   told.address = location.hash;
   told.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;

@@ -17,6 +17,7 @@ import pytest
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.test_hostile_names import NAMES
+from ttt_cli.games.people import PeopleTable
 from ttt_cli.views.probability import colour_blind, stronger
 from ttt_cli.views.published_ratings import read_published_ratings
 from ttt_cli.views.report import links
@@ -149,6 +150,26 @@ def test_players_of_an_address_are_compared_as_the_commands_do(
     assert found["cells"][1][3].endswith("; +1 =0 −2")
     assert found["address"] == "#p=morphy-paul%3A1858%2Canderssen-adolf%3A1861"
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
+
+
+def test_curves_of_several_players_lie_above_their_ages(browser: Browser, tmp_path: Path) -> None:
+    """In the middle of 1857 Morphy was 20, in that of 1858 Anderssen 40; nobody knows when Kolisch was born."""
+    known = {"Morphy, Paul": ("1837-06-22",), "Anderssen, Adolf": ("1818",)}
+    run = run_of(TOLD, people=PeopleTable(("born",), known))
+    write_site(run, tmp_path / "site")
+    page = "compare.html"
+    driven = with_scripts(tmp_path / "site", [page])
+    found = told(driven, f"{page}#p=anderssen-adolf,morphy-paul,kolisch-ignaz", browser)
+    assert found["errors"] == []
+    read, unit, curves, unknown = found["aged"]
+    [mean] = run.query("SELECT mean FROM skills WHERE player LIKE 'Morphy%' AND period = '1857'")[
+        "mean"
+    ]
+    assert read == f"age 20: Morphy, Paul {mean:.0f} ± 50, 2 games"
+    assert unit.endswith(", by age")
+    assert curves == ["Anderssen, Adolf", "Morphy, Paul"]
+    assert unknown == "The births of these are not known: Kolisch, Ignaz."
+    assert found["address"].endswith("&by=age")
 
 
 @pytest.mark.large

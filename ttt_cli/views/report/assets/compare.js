@@ -5,9 +5,30 @@ const fileOf = (number) => `histories-${Math.floor(number / D.together)}`;
 
 /** A player with his history, as the curves want it. */
 async function history_(one) {
-  const [first, mean, sd, played, met, rated = []] = (await load(fileOf(one.id)))[one.id];
+  const [first, mean, sd, played, met, rated = [], born = null] = (await load(fileOf(one.id)))[one.id];
   const at = mean.map((_, i) => first - D.years[0] + i);
-  return { ...one, at, mean, sd: sd.length ? sd : mean.map(() => 0), played, margin: null, rated, met: new Map(met.map(([other, ...record]) => [other, record])) };
+  return { ...one, at, mean, sd: sd.length ? sd : mean.map(() => 0), played, margin: null, rated, born, met: new Map(met.map(([other, ...record]) => [other, record])) };
+}
+
+/** A player with ages in place of years, null if the birth is not known; ages are in completed years in the middle of a year. */
+function aged(player) {
+  if (player.born === null) return null;
+  const older = D.years[0] - player.born;
+  return { ...player, at: player.at.map((t) => t + older), rated: player.rated.map(([t, value]) => [t + older, value]) };
+}
+const BY_AGE = { of: aged, first: 0, step: 1, label: (t) => `age ${t}`, title: "age" };
+
+/** Draw curves over years or ages, as chosen. */
+function chooseAxis() {
+  axis = byId("by-age")?.checked ? BY_AGE : BY_PERIOD;
+  keep("by", axis.title);
+  redraw();
+}
+
+/** Say of whom no curve can be drawn. */
+function noteUnknown() {
+  const unknown = chosen.filter(({ player }) => !axis.of(player)).map(({ player }) => player.name);
+  byId("unknown-births")?.replaceChildren(unknown.length ? `The births of these are not known: ${unknown.join("; ")}.` : "");
 }
 
 const peak = (player) => player.at[player.mean.reduce((best, value, i) => (player.played[i] > 0 && (best < 0 || value > player.mean[best]) ? i : best), -1)];
@@ -99,8 +120,13 @@ async function example() {
 
 startCombobox(byId("player"), byId("player-options"), (one) => add(one), pages);
 const asked = state.get("p");
-redraw();
+if (byId("by-age")) {
+  byId("by-age").checked = state.get("by") === BY_AGE.title;
+  byId("by-age").addEventListener("change", chooseAxis);
+}
+chooseAxis();
 if (asked) addressed(); else example();
 document.addEventListener("redrawn", drawVersus);
+document.addEventListener("redrawn", noteUnknown);
 byId("curves-table").closest("details").addEventListener("toggle", redraw);
 addEventListener("resize", drawCurves);

@@ -5,6 +5,17 @@ const BANDS = 6; // with more curves there are no bands
 const chosen = [];
 let shorten = false;
 
+/**
+ * What curves are drawn over: periods, unless a page chooses another axis. `of`: a player with its positions there, or
+ * null; position t is at `first + t * step`; `label` of a position; `title`: of the axis, where it is not years.
+ */
+const BY_PERIOD = { of: (player) => player, first: D.years[0], step: D.years[1], label: (t) => D.labels[t], title: null };
+let axis = BY_PERIOD;
+const positionOf = (t) => axis.first + t * axis.step;
+
+/** Chosen players that have a curve over the axis. */
+const withCurves = () => chosen.map(({ player, slot }) => ({ player: axis.of(player), slot })).filter(({ player }) => player);
+
 /** The name beside a curve: on a phone what stands before the comma. */
 const labelOf = (player) => (shorten ? player.name.split(",")[0] : player.name);
 
@@ -13,9 +24,9 @@ const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(Math
 
 /** Names beside the line ends, pushed down where one would cover another. */
 function names({ x: across, y: up, width }) {
-  const labels = chosen.map(({ player, slot }) => {
+  const labels = withCurves().map(({ player, slot }) => {
     const end = player.at.length - 1;
-    const x = across.at(yearOf(player.at[end]));
+    const x = across.at(positionOf(player.at[end]));
     return { player, slot, x, y: up.at(player.mean[end]), name: cut(labelOf(player), (width - x - 7) / LETTER) };
   }).sort((a, b) => a.y - b.y);
   const placed = [];
@@ -40,21 +51,23 @@ function drawCurves() {
   const box = byId("chart");
   const width = Math.max(box.clientWidth, 280);
   const height = width < NARROW ? 320 : 420;
-  if (!chosen.length) {
-    box.replaceChildren(element("p", { class: "help" }, "No player is shown: add one above."));
+  const shown = withCurves();
+  if (!shown.length) {
+    const none = chosen.length ? "No birth is known." : "No player is shown: add one above.";
+    box.replaceChildren(element("p", { class: "help" }, none));
     return;
   }
   shorten = width < NARROW;
-  const longest = Math.max(...chosen.map(({ player }) => labelOf(player).length));
+  const longest = Math.max(...shown.map(({ player }) => labelOf(player).length));
   const right = Math.min(longest * LETTER + 14, width / 3);
-  const { data, domains } = curveData(chosen.map(({ player }) => player), yearOf);
+  const { data, domains } = curveData(shown.map(({ player }) => player), positionOf);
   const drawn = drawFigure(box, { ...(D.curves ?? CURVES), datasets: data }, {
-    label: `Skill curves of ${chosen.map(({ player }) => player.name).join("; ")}. Left and right arrow keys read the values.`,
-    width, height, right, domains, colours: new Map(chosen.map(({ player, slot }) => [player.name, colourOf(slot)])),
+    label: `Skill curves of ${shown.map(({ player }) => player.name).join("; ")}${axis.title ? ` by ${axis.title}` : ""}. Left and right arrow keys read the values.`,
+    width, height, right, domains, title: axis.title, colours: new Map(shown.map(({ player, slot }) => [player.name, colourOf(slot)])),
   });
   const { svg } = drawn;
   svg.setAttribute("tabindex", "0");
-  if (chosen.length > BANDS) svg.setAttribute("class", "many");
+  if (shown.length > BANDS) svg.setAttribute("class", "many");
   svg.append(...names(drawn));
   startHover(box, drawn);
 }

@@ -106,10 +106,10 @@ function marks({ name, mark, encoding }, rows, x, y, colours) {
 
 /**
  * Draw a Vega-Lite specification of layers into a box: the marks, scales and axes that our figures use.
- * `domains` and `colours` (of players) replace those of the specification. Returns the picture and its scales.
+ * `domains`, `colours` (of players) and `title` (of the x-axis) replace those of the specification. Returns the picture and its scales.
  */
-function drawFigure(box, spec, { label, width = Math.max(box.clientWidth, 280), height, right = BESIDE, domains = {}, colours = null }) {
-  const x = scaleOf(spec, "x", FRAME.left, width - right, domains.x);
+function drawFigure(box, spec, { label, width = Math.max(box.clientWidth, 280), height, right = BESIDE, domains = {}, colours = null, title = null }) {
+  const x = { ...scaleOf(spec, "x", FRAME.left, width - right, domains.x), ...(title ? { title } : {}) };
   const y = scaleOf(spec, "y", height - FRAME.bottom, FRAME.top, domains.y);
   const layers = spec.layer.filter(({ name, data }) => name !== "halo" && spec.datasets[data.name]?.length);
   const parts = layers.flatMap((one) => marks(one, spec.datasets[one.data.name], x, y, colours));

@@ -4,8 +4,9 @@ function startHover(box, { svg, x: across, y: up, width }) {
   const tip = element("div", { class: "tip", hidden: "" });
   svg.append(cursor);
   box.append(tip);
-  const lowest = Math.min(...chosen.map(({ player }) => player.at[0]));
-  const highest = Math.max(...chosen.map(({ player }) => player.at.at(-1)));
+  const shown = withCurves();
+  const lowest = Math.min(...shown.map(({ player }) => player.at[0]));
+  const highest = Math.max(...shown.map(({ player }) => player.at.at(-1)));
   let now = null;
 
   const hide = () => {
@@ -15,18 +16,18 @@ function startHover(box, { svg, x: across, y: up, width }) {
   };
   const tell = (t, aloud) => {
     now = Math.min(Math.max(t, lowest), highest);
-    const found = chosen.map(({ player, slot }) => ({ player, slot, i: rowAt(player, now) }))
+    const found = shown.map(({ player, slot }) => ({ player, slot, i: rowAt(player, now) }))
       .filter(({ i }) => i >= 0).sort((a, b) => b.player.mean[b.i] - a.player.mean[a.i]);
     const lines = found.map(({ player, slot, i }) => ({ slot, text: `${player.name} ${points(player.mean[i])}${D.hasSd ? ` ± ${points(player.sd[i])}` : ""}, ${games(player, i)}${margin(player, i)}${rated(player)}` }));
-    tip.replaceChildren(element("b", {}, D.labels[now]), ...lines.map(({ slot, text }) =>
+    tip.replaceChildren(element("b", {}, axis.label(now)), ...lines.map(({ slot, text }) =>
       element("div", {}, element("span", { class: "swatch", style: `background: ${colourOf(slot)}` }), text)));
     tip.hidden = false;
-    const x = across.at(yearOf(now));
+    const x = across.at(positionOf(now));
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
     cursor.setAttribute("visibility", "visible");
     tip.style.left = `${Math.max(0, Math.min(x + 10, box.clientWidth - tip.offsetWidth))}px`;
-    if (aloud) byId("curves-status").textContent = `${D.labels[now]}: ${lines.map(({ text }) => text).join("; ") || "nobody"}`;
+    if (aloud) byId("curves-status").textContent = `${axis.label(now)}: ${lines.map(({ text }) => text).join("; ") || "nobody"}`;
   };
   const games = (player, i) => {
     const played = player.at[i] === now ? player.played[i] : 0;
@@ -37,7 +38,7 @@ function startHover(box, { svg, x: across, y: up, width }) {
   const follow = (event) => {
     const place = svg.getBoundingClientRect();
     const part = ((event.clientX - place.left) * width / place.width - across.from) / (across.to - across.from);
-    tell(Math.round((across.low + part * (across.high - across.low) - D.years[0]) / D.years[1]), false);
+    tell(Math.round((across.low + part * (across.high - across.low) - axis.first) / axis.step), false);
   };
 
   svg.addEventListener("pointermove", follow);

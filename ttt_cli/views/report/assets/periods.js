@@ -13,5 +13,3 @@ function rowAt(player, t) {
   }
   return low;
 }
-
-const yearOf = (t) => D.years[0] + t * D.years[1];
