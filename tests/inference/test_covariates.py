@@ -1,6 +1,7 @@
 """Covariates: against the slow twins, gradients, what repeats White's advantage, estimates, and errors."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from ttt_cli.inference.covariates import (
     typical_size,
     with_points,
 )
+from ttt_cli.inference.links import merge_games
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, ttt
@@ -81,6 +83,34 @@ CASES = {
         given(random_rows(2, 20), offsets=(0.0, 0.0, 120.0), neutral=(1, 3)), {"white_advantage": 60.0}, "known"),
     "unknown colours": (random_rows(6, 15), {"white_advantage": 60.0}, "unknown"),
 }  # fmt: skip
+
+
+def test_games_are_merged_where_all_that_bears_on_them_is_equal():
+    """Four players, so that pairs meet again in a period, at few handicaps; against a dictionary of all games."""
+    rows = given(random_rows(3, 300, players=4), offsets=(0.0, 0.0, 120.0), neutral=(1, 7))
+    timeline = build_timeline(with_covariates(make_games(rows), seed=3))
+    terms = ("home", "surface.clay")
+    # on neutral ground a game and its mirror image are equal
+    is_mirrored = (timeline.advantage_owner == 0) & (timeline.game_white > timeline.game_black)
+    sign = np.where(is_mirrored, -1.0, 1.0)[:, np.newaxis]
+    expected = Counter()
+    for game in zip(
+        np.where(is_mirrored, timeline.game_black, timeline.game_white),
+        np.where(is_mirrored, timeline.game_white, timeline.game_black),
+        np.where(is_mirrored, 2 - timeline.outcome, timeline.outcome),
+        -1.0 * (timeline.advantage_owner == 0) + 0.0,
+        *(np.column_stack([timeline.offset, timeline.covariate_columns(terms)]) * sign + 0.0).T,
+        strict=True,
+    ):
+        expected[game] += 1.0
+    merged = merge_games(timeline, colours=True, terms=terms)
+    pairs = merged.games
+    offset, by_advantage, *covariates = merged.handicap.T
+    games = zip(
+        pairs.first, pairs.second, pairs.code, by_advantage, offset, *covariates, strict=True
+    )
+    assert dict(zip(games, pairs.weight, strict=True)) == expected
+    assert len(expected) == len(merged) < 300
 
 
 @pytest.mark.parametrize(("case", "model", "solver"), [

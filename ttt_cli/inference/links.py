@@ -95,17 +95,15 @@ def merge_games(
     owners = timeline.distinct_owners
     columns = _merged_columns(timeline, terms, thresholds)
     oriented = _oriented(timeline, owners, columns, colours=colours)
-    handicaps = _distinct_handicaps(
-        oriented.offset, (owners == NEUTRAL) & colours, oriented.columns
-    )
-    handicap_index = handicaps.of_game
+    handicap_of_game = _handicaps(oriented.offset, (owners == NEUTRAL) & colours, oriented.columns)
     unknown = np.where((owners == UNKNOWN) & colours, np.uint8(UNKNOWN_CODE), np.uint8(0))
     outcome = oriented.outcome
     if thresholds:
         outcome = outcomes_for_kernels(outcome, oriented.columns[:, -1], len(thresholds))
     code = (outcome + unknown).astype(np.uint8)
-    games = oriented.first, oriented.second, code, handicap_index
-    order = _order(timeline, code, handicap_index)
+    handicaps = _number_handicaps(timeline, oriented, handicap_of_game, code)
+    games = oriented.first, oriented.second, code, handicaps.number
+    order = handicaps.order
     spare = np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     distinct = sort_pairs(timeline.node_start, timeline.game_start, *games, order, spare, start)
@@ -117,8 +115,8 @@ def merge_games(
         weight=np.empty(distinct),
     )
     balance = np.empty(distinct)
-    # of the handicap of each distinct game
-    merged_index = np.empty(distinct if len(handicap_index) else 0, np.int32)
+    # a game with the handicap of each distinct game
+    merged_index = np.empty(distinct if len(handicaps.number) else 0, np.int32)
     merge_pairs(
         timeline.game_start,
         *games,
@@ -130,7 +128,7 @@ def merge_games(
         merged_index,
     )
     separated = _separated(
-        handicaps.handicap[merged_index],
+        handicap_of_game[merged_index],
         distinct,
         with_doubt=timeline.doubt is not None,
         with_intervals=bool(thresholds),
@@ -216,44 +214,74 @@ def _oriented(
     )
 
 
-def _order(timeline: Timeline, code: NDArray[np.uint8], handicap_index: Ids) -> Ids:
-    """Games in the order from which `sort_pairs` sorts on: by handicap and code within periods, if there are any."""
-    if not len(handicap_index):
-        return np.arange(timeline.n_games, dtype=np.int32)
-    games_of_periods = np.diff(timeline.game_start)  # a slice has those of its own periods alone
-    period = np.repeat(np.arange(len(games_of_periods)), games_of_periods)
-    return np.lexsort((code, handicap_index, period)).astype(np.int32)
+def _handicaps(offset: Array, neutral: Mask | bool, columns: Array) -> Array:
+    """Handicaps of games, (games, 2 + columns) as in `MergedGames`; (0, 2 + columns) where no game has any.
+
+    `columns` (games, columns): those after the first two.
+    """
+    handicap = np.empty((len(offset), 2 + columns.shape[1]))
+    if not (columns.any() or np.any(neutral) or offset.any()):
+        return handicap[:0]
+    handicap[:, 0] = offset
+    handicap[:, 1] = -1.0 * np.asarray(neutral)
+    handicap[:, 2:] = columns
+    handicap += 0.0  # -0 is 0
+    return handicap
 
 
-class _DistinctHandicaps(NamedTuple):
-    """The distinct handicaps, as in `MergedGames`, and which of them each game has; none where no game has any.
+class _NumberedHandicaps(NamedTuple):
+    """Numbers of handicaps, none where no game has any, and the order from which `sort_pairs` sorts on, (games,) each.
 
-    | name | shape |
-    |---|---|
-    | handicap | (distinct, 2 + columns) |
-    | of_game | (games,), indices of these |
+    The number of a handicap is a game that has it. `order` has equal games side by side, inside periods.
     """
 
-    handicap: Array
-    of_game: Ids
+    number: Ids
+    order: Ids
 
 
-def _distinct_handicaps(offset: Array, neutral: Mask | bool, columns: Array) -> _DistinctHandicaps:
-    """Number the distinct handicaps; `columns` (games, columns): those after the first two."""
-    by_advantage = np.broadcast_to(-1.0 * np.asarray(neutral), len(offset))
-    handicap_of_game = np.column_stack([offset, by_advantage, columns]) + 0.0  # -0 is 0
-    if not handicap_of_game.any():
-        return _DistinctHandicaps(handicap_of_game[:0], np.empty(0, np.int32))
-    # numbers of the distinct rows by the first columns, one column more at a time
-    index = np.zeros(len(offset), np.int64)
-    first_game = np.zeros(1, np.int64)
-    for column in handicap_of_game.T:
-        if (column == column[0]).all():
-            continue
-        values, value_index = np.unique(column, return_inverse=True)
-        row_and_value = index * len(values) + value_index
-        _, first_game, index = np.unique(row_and_value, return_index=True, return_inverse=True)
-    return _DistinctHandicaps(handicap_of_game[first_game], index.astype(np.int32))
+def _number_handicaps(
+    timeline: Timeline, games: OrientedGames, handicap: Array, code: NDArray[np.uint8]
+) -> _NumberedHandicaps:
+    """Number the handicaps, and sort games inside periods by them and by code, as far as it matters.
+
+    Only games of two nodes that have another game may be equal; others are neither compared nor sorted.
+    """
+    number = np.arange(timeline.n_games if len(handicap) else 0, dtype=np.int32)
+    order = np.arange(timeline.n_games, dtype=np.int32)
+    if not len(handicap):
+        return _NumberedHandicaps(number, order)
+    repeated = _games_of_repeated_pairs(timeline, games)
+    games_of_periods = np.diff(timeline.game_start)  # a slice has those of its own periods alone
+    period = np.repeat(np.arange(len(games_of_periods), dtype=np.int32), games_of_periods)[repeated]
+    rows = handicap[repeated]
+    by_handicap = np.lexsort((code[repeated], *rows.T[::-1], period))
+    in_order = repeated[by_handicap]
+    rows = rows[by_handicap]
+    period = period[by_handicap]
+    is_new = np.ones(len(repeated), np.bool_)
+    is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1) | (period[1:] != period[:-1])
+    number[in_order] = in_order[is_new][np.cumsum(is_new) - 1]
+    order[repeated] = in_order
+    return _NumberedHandicaps(number, order)
+
+
+def _games_of_repeated_pairs(timeline: Timeline, games: OrientedGames) -> Ids:
+    """Games, ascending, of two nodes that have another game."""
+    from ttt_cli.kernels.layout import sort_pairs
+
+    order = np.arange(timeline.n_games, dtype=np.int32)
+    spare = np.empty_like(order)
+    no_code = np.zeros(timeline.n_games, np.uint8)
+    no_handicap = np.empty(0, np.int32)
+    sort_pairs(
+        timeline.node_start, timeline.game_start, games.first, games.second, no_code, no_handicap,
+        order, spare, np.empty_like(timeline.game_start),
+    )  # fmt: skip
+    first = games.first[order]
+    second = games.second[order]
+    is_as_before = (first[1:] == first[:-1]) & (second[1:] == second[:-1])
+    has_another = np.append(is_as_before, False) | np.append(False, is_as_before)
+    return np.sort(order[has_another])
 
 
 def points_given(
