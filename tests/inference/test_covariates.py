@@ -13,6 +13,7 @@ from tests.inference.test_twins import OWN, PLAY, given
 from tests.reference.ttt_ep import Twin, assert_is_twin
 from tests.support.apart import Apart
 from tests.support.builders import EXACT, make_games, random_rows
+from tests.support.sides import games_of_sides
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast import Forecaster
 from ttt_cli.fitted import points_added
@@ -20,7 +21,7 @@ from ttt_cli.games.covariates import CovariateTexts
 from ttt_cli.games.table import no_texts
 from ttt_cli.inference.covariates import (
     explain_covariates,
-    explained_share,
+    explained_shares,
     find_terms,
     typical_size,
     with_points,
@@ -353,7 +354,6 @@ def test_the_share_of_a_covariate_that_follows_from_who_plays():
     timeline = build_timeline(
         replace(games, covariates=(single("sure", of_players), single("noisy", noisy)))
     )
-    assert explained_share(timeline, "sure") == pytest.approx(1.0, abs=1e-6)
     incidence = np.zeros((len(rows), len(games.players)))
     incidence[np.arange(len(rows)), games.white] = 1.0
     incidence[np.arange(len(rows)), games.black] -= 1.0
@@ -362,7 +362,7 @@ def test_the_share_of_a_covariate_that_follows_from_who_plays():
     left = root * (incidence @ of_player - noisy)
     expected = 1.0 - left @ left / ((root * noisy) @ (root * noisy))
     assert 0.3 < expected < 0.95
-    assert explained_share(timeline, "noisy") == pytest.approx(expected, abs=1e-6)
+    assert explained_shares(timeline, ["sure", "noisy"]) == pytest.approx([1.0, expected], abs=1e-6)
     fit = ttt.fit(timeline, params_of("ttt", covariates={"sure": 5.0, "noisy": 5.0}), EXACT)
     explained = explain_covariates(fit, timeline)
     assert explained.explained == pytest.approx(
@@ -370,6 +370,20 @@ def test_the_share_of_a_covariate_that_follows_from_who_plays():
     )
     (note,) = [note for note in explained.notes if "follows from who plays" in note]
     assert note.startswith("100.0 % of covariates.sure")
+
+
+def test_the_share_of_a_covariate_that_follows_from_who_plays_in_teams():
+    """R^2 of dense least squares on A, B, C and D; in the last game two of them play alone."""
+    rows = [
+        (1900, "A / B", "C / D", 2), (1900, "A / C", "B / D", 0), (1901, "A / D", "B / C", 1), (1901, "D", "A", 2),
+    ]  # fmt: skip
+    rest = np.array([-1.0, 1.0, 0.5, 4.0])
+    incidence = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [-1, 0, 0, 1]])
+    games = replace(games_of_sides(rows), covariates=(single("rest", rest),))
+    left = rest - incidence @ np.linalg.lstsq(incidence, rest)[0]
+    expected = 1.0 - left @ left / (rest @ rest)
+    assert 0.1 < expected < 0.99
+    assert explained_shares(build_timeline(games), ["rest"]) == pytest.approx([expected], abs=1e-6)
 
 
 @pytest.mark.slow

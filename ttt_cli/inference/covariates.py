@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ttt_cli.inference.victory import StepPrior, WinStep
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.timeline import Timeline, is_computed
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 CLOSE: Final = 1e-4  # of the regression on players, relative
 MOST_STEPS: Final = 300  # of its solution
@@ -146,30 +149,51 @@ def typical_size(timeline: Timeline, term: str) -> float:
     return math.sqrt(float(counted @ column**2) / total) if total else 1.0
 
 
-def explained_share(timeline: Timeline, term: str) -> float:
-    """The share of a covariate that follows from who plays: R^2 of its regression on the players, by least squares.
+def explained_shares(timeline: Timeline, terms: Sequence[str]) -> list[float]:
+    """Shares of covariates that follow from who plays: R^2 of their regressions on the players, by least squares.
 
-    One number a player, the difference of two for a game, games by their weight. NaN where the covariate is 0.
+    One number a player, the difference of two for a game, or that of the sums of members; games by their weight. NaN
+    where a covariate is 0.
     """
-    from scipy.sparse import csr_array, diags
+    from scipy.sparse import diags
     from scipy.sparse.linalg import cg
 
-    column = timeline.covariate_columns([term])[:, 0]
-    root = np.sqrt(timeline.weight)
-    total = float((root * column) @ (root * column))
-    if not total:
-        return math.nan
-    white = timeline.node_player[timeline.game_white]
-    black = timeline.node_player[timeline.game_black]
+    incidence = _incidence(timeline)
+    by_player = incidence.T.tocsr()
+    products = (by_player @ (diags(timeline.weight) @ incidence)).tocsr()
+    squares = products.diagonal()
+    preconditioner = diags(1.0 / np.where(squares > 0.0, squares, 1.0))
+    shares = []
+    for column in timeline.covariate_columns(terms).T:
+        weighted = timeline.weight * column
+        total = float(weighted @ column)
+        if not total:
+            shares.append(math.nan)
+            continue
+        right = by_player @ weighted
+        of_player, _ = cg(products, right, rtol=CLOSE, maxiter=MOST_STEPS, M=preconditioner)
+        shares.append(float(of_player @ (2.0 * right - products @ of_player)) / total)
+    return shares
+
+
+def _incidence(timeline: Timeline) -> csr_array:
+    """Who plays, (games, players): 1 for White, -1 for Black; the shares of members of teams, with the same signs."""
+    from scipy.sparse import csr_array
+
     games = np.arange(timeline.n_games)
-    entries = np.concatenate([root, -root])
-    position = np.concatenate([games, games]), np.concatenate([white, black])
-    incidence = csr_array((entries, position), shape=(timeline.n_games, len(timeline.players)))
-    products = (incidence.T @ incidence).tocsr()
-    right = incidence.T @ (root * column)
-    preconditioner = diags(1.0 / products.diagonal())
-    of_player, _ = cg(products, right, rtol=CLOSE, maxiter=MOST_STEPS, M=preconditioner)
-    return float(of_player @ (2.0 * right - products @ of_player)) / total
+    shape = timeline.n_games, len(timeline.players)
+    if (members := timeline.members) is not None:
+        games = games[~members.mask_of_games(timeline.n_games)]
+    one = np.ones(len(games))
+    entries = [one, -one]
+    rows = [games, games]
+    nodes = [timeline.game_white[games], timeline.game_black[games]]
+    if members is not None:
+        entries.append(np.where(members.is_black, -members.share, members.share))
+        rows.append(members.game)
+        nodes.append(members.node)
+    position = np.concatenate(rows), timeline.node_player[np.concatenate(nodes)]
+    return csr_array((np.concatenate(entries), position), shape=shape)
 
 
 EstimatePrior = AdvantagePrior | LapsePrior | StepPrior
@@ -264,18 +288,19 @@ class OffsetSearch:
 
 def explain_covariates(fit: Fit, timeline: Timeline) -> Fit:
     """The fit with the shares of its covariates that follow from who plays, and notes on the large ones."""
-    shares = {}
+    terms = [term for term, points in points_by_term(fit.params).items() if points]
+    if not terms:
+        return fit
+    shares = dict(zip(terms, explained_shares(timeline, terms), strict=True))
     notes = [*fit.notes]
-    for term, points in points_by_term(fit.params).items():
-        if points:
-            share = explained_share(timeline, term)
-            shares[PREFIX + term] = share
-            if share > MOST_EXPLAINED:
-                notes.append(
-                    f"{100 * share:.1f} % of {PREFIX}{term} follows from who plays: its points can hardly be told from "
-                    "the skills of these players"
-                )
-    return replace(fit, explained=shares, notes=tuple(notes)) if shares else fit
+    for term, share in shares.items():
+        if share > MOST_EXPLAINED:
+            notes.append(
+                f"{100 * share:.1f} % of {PREFIX}{term} follows from who plays: its points can hardly be told from "
+                "the skills of these players"
+            )
+    explained = {PREFIX + term: share for term, share in shares.items()}
+    return replace(fit, explained=explained, notes=tuple(notes))
 
 
 def fit_with_estimates(
