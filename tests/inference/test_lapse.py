@@ -161,6 +161,18 @@ def test_contradictory_games_stay_a_proper_gaussian():
         assert (fit.sd > 0.0).all()
 
 
+@pytest.mark.parametrize(("seed", "lapse"), [(0, 0.05), (0, 0.2), (8, 0.17)])
+def test_many_surprises_have_a_fixed_point(seed, lapse):
+    """Their sites go round in circles or agree with no copies of theirs where all take away what they would."""
+    plan = Plan(players=40, years=6, games=3000, seed=seed, lapse=0.2, beta=150.0)
+    params = ttt.Params(beta=150.0, lapse=lapse, draw_margin=plan.margin)
+    timeline = build_timeline(simulate(plan).games())
+    fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"), evidence_only=True)
+    assert fit.status.converged
+    factorised = ttt.fit(timeline, params, SolverConfig(posterior="factorised"), evidence_only=True)
+    assert fit.log_evidence == pytest.approx(factorised.log_evidence, abs=30.0)
+
+
 def test_a_prediction_is_between_the_two():
     side = {"mean": np.array([1500.0, 1200.0]), "sd": np.array([50.0, 80.0])}
     other = {"mean": np.array([1000.0, 1250.0]), "sd": np.array([50.0, 10.0])}
@@ -203,6 +215,22 @@ def test_the_share_of_a_simulated_history_is_found_again(share):
         return
     assert abs(fit.params["lapse"] - share) < 2.5 * fit.standard_errors["lapse"]
     assert fit.standard_errors["lapse"] < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beta", [150.0, 480.0])
+def test_shares_are_found_on_average_in_the_joint_posterior(beta):
+    """The mean estimate of ten histories, with the draw margin that they were drawn with."""
+    estimates = []
+    for seed in range(10):
+        plan = Plan(players=40, years=6, games=3000, seed=seed, lapse=0.2, beta=beta)
+        params = ttt.Params(beta=beta, lapse="estimate", draw_margin=plan.margin)
+        timeline = build_timeline(simulate(plan).games())
+        fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"))
+        estimates.append(fit.params["lapse"])
+    error = np.std(estimates, ddof=1) / math.sqrt(len(estimates))
+    assert error < 0.02
+    assert abs(np.mean(estimates) - 0.2) < 2.5 * error
 
 
 def test_few_games_say_that_they_are_few():

@@ -81,6 +81,8 @@ def _skill_agreed(g, games, rule, cavity, copies, site):
             damping *= 0.5
         q += damping * (new_q - q)
         h += damping * (new_h - h)
+        if q < 0.0:  # where all equal games take away the most, this is what agrees with itself
+            q = max(q, -base_precision / (copies + 2.0))
         last_change = change
         if change < SETTLED:
             break

@@ -28,3 +28,12 @@ def test_the_way_from_another_posterior_is_no_part_of_what_is_extrapolated(
     weight = float(np.vdot(third, change) / np.vdot(change, change))
     assert errors[:2] == [np.inf, np.inf]
     assert errors[2] == pytest.approx(DOUBT * abs(weight) * 3.9, rel=1e-6)
+
+
+def test_a_move_after_rounding_alone_leaves_the_error_open() -> None:
+    """Moves below the least one count as 0, whose ratios are no rates."""
+    damping = Damping(1e-9)
+    with np.errstate(all="raise"):
+        errors = [damping.after(moved(size)) for size in (1e-10, 1e-10, 1e-10, 1e-6, 1e-7)]
+    assert errors[2] == 0.0
+    assert errors[3:] == [np.inf, np.inf]

@@ -73,7 +73,8 @@ class Damping:
         larger_of_two = np.maximum(changes[:-1], changes[1:])  # one fewer, of moves in turn
         if larger_of_two[-1] == 0.0:
             return 0.0
-        rates = larger_of_two[1:] / larger_of_two[:-1]  # 1 to RECENT of them
+        # 1 to RECENT of them; moves that counted as rounding were as large as rounding may be
+        rates = larger_of_two[1:] / np.maximum(larger_of_two[:-1], self._least)
         rate = rates.max()
         if rate >= 1.0:
             return math.inf

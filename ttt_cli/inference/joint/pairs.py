@@ -142,18 +142,33 @@ class JointPairs:
         games = self.inference.merged.games
         return self._kernels.update(games, self.inference.rule, self.cavity, share, self.link)
 
-    def take_less(self, mean: Array) -> bool:
-        """Halve the precision that sites of surprises take away; their pull at these means of variables stays.
+    def take_less(self, mean: Array, left: float) -> bool:
+        """Leave this part of the precision that sites of surprises take away; their pull at the means stays.
 
-        Returns whether there are any.
+        `mean`: of the variables. Returns whether any site takes precision away.
         """
         taken = np.minimum(self.link[:, 0], 0.0)
         if len(self.sums.u) > 1 or not taken.any():
             return False
         games = self.inference.merged.games
-        self.link[:, 0] -= 0.5 * taken
-        self.link[:, 1] -= 0.5 * taken * (mean[games.first] - mean[games.second])
+        self.link[:, 0] -= (1.0 - left) * taken
+        self.link[:, 1] -= (1.0 - left) * taken * (mean[games.first] - mean[games.second])
         return True
+
+    def limit_taken(self, most: float) -> None:
+        """Limit the precision that sites of surprises take away to half of `most` times that of their cavities.
+
+        Their pull at the means of the cavities stays.
+        """
+        taking = np.flatnonzero((self.link[:, 0] < 0.0) & (self.cavity[:, -1] > 0.0))
+        cavity_mean, cavity_variance = self.cavity[taking].T
+        precision, weighted_mean = self.link[taking].T
+        limited = np.maximum(precision, -most / (1.0 + most) / cavity_variance)
+        # a site moves the mean by (h - q m) / (1 / V + q), with the mean m and the variance V of the cavity
+        left = (1.0 + limited * cavity_variance) / (1.0 + precision * cavity_variance)
+        pull = (weighted_mean - precision * cavity_mean) * left
+        self.link[taking, 0] = limited
+        self.link[taking, 1] = pull + limited * cavity_mean
 
     def evidence(self) -> Evidence:
         """Contribution to log Z, and the log probability of all games."""

@@ -43,6 +43,10 @@ from ttt_cli.support.arrays import Array, Places
 LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
 # Largest share of the way to their targets that positivity sites move: full moves overshoot
 MOST_POSITIVITY_SHARE: Final = 0.85
+# Where chance decides games, surprises take precision away, and sites may have no stable fixed point. After each
+# PATIENCE rounds without convergence they take away less: at most half of these parts of the cavity's precision
+PATIENCE: Final = 80
+MOST_TAKEN: Final = (1.0, 0.1, 0.0)
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
 JOINT_PREFIX: Final = "joint"  # of names in the state of a fit: sites of joint propagation
 FACTORISED_PREFIX: Final = "links of"  # and those of the factorised one that it began with
@@ -148,6 +152,7 @@ class JointInference:
         self._reported = links.reported if links else NO_PAIRS
         self._reported_covariance = np.zeros(len(self._reported.first))
         self._log_integral = math.nan
+        self._most_taken = MOST_TAKEN[0]
 
     @property
     def games(self) -> tuple[JointGames, ...]:
@@ -218,7 +223,11 @@ class JointInference:
         damping = Damping(least, evidence_only=evidence_only)
         skipped = 0
         remaining = math.inf
+        rounds = 0
         while len(rows) < solver.max_sweeps:
+            rounds += 1
+            if rounds % PATIENCE == 0 and self._take_less():
+                damping = Damping(least, evidence_only=evidence_only)
             before = self.beliefs
             self._believe_within_bounds()
             remaining = damping.after(self.beliefs - before)
@@ -234,6 +243,14 @@ class JointInference:
         converged = remaining < solver.tol and not skipped
         return Status(converged, len(rows), remaining, skipped), tuple(rows)
 
+    def _take_less(self) -> bool:
+        """Let sites of surprises take away less from now on; returns whether any did and can."""
+        stage = MOST_TAKEN.index(self._most_taken) + 1
+        if stage == len(MOST_TAKEN):
+            return False
+        self._most_taken = MOST_TAKEN[stage]
+        return self.pairs.take_less(self.beliefs[0], self._most_taken)
+
     def _believe_within_bounds(self) -> None:
         """Compute the joint Gaussian, whose matrix must be positive definite.
 
@@ -245,7 +262,7 @@ class JointInference:
             try:
                 return self.believe()
             except np.linalg.LinAlgError:
-                if not self.pairs.take_less(mean):
+                if not self.pairs.take_less(mean, 0.5):
                     raise
 
     def believe(self) -> None:
@@ -291,6 +308,8 @@ class JointInference:
     def _move_sites(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
         skipped = sum(games.update(share) for games in self.games)
+        if self._most_taken < 1.0:
+            self.pairs.limit_taken(self._most_taken)
         return skipped + self._move_positivity(min(share, MOST_POSITIVITY_SHARE))
 
     def factor(self, *, once: bool = False) -> JointFactor:
