@@ -1,4 +1,4 @@
-"""Teams and orders of finish that are played as the model says: skills are recovered, and sds are right."""
+"""Teams, orders of finish and categories that are played as the model says: skills are recovered, sds are right."""
 
 from __future__ import annotations
 
@@ -6,68 +6,53 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
-from tests.support.sides import games_of_sides, race
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
+from ttt_cli.fitted import Fit
 from ttt_cli.systems import ttt
-from ttt_cli.timeline import build_timeline
+from ttt_cli.timeline import Timeline, build_timeline
 
-BETA, MARGIN, TAU = 300.0, 150.0, 60.0
+PLAN = Plan(
+    players=250, years=4, games=1_500, beta=300.0, draw_margin=150.0, career_years=10.0, clusters=4
+)
+RAPID = {"rapid": {"sd": 150.0, "tau": 40.0}}
+PLANS = {
+    "teams": PLAN.changed(team_size=3),
+    # Where several tie one after the other, results of neighbours are not all that is known: nobody ties here
+    "races": PLAN.changed(sides=6, draw_margin=0.0),
+    "categories": PLAN.changed(games=4_000, offsets=RAPID),
+}
 
 
-def simulated(kind: str, seed: int, players: int = 100, years: int = 4):
-    """Rows of games, and the true skill of each player by year."""
-    rng = np.random.default_rng(seed)
-    skill = rng.normal(1200.0, 400.0, players) + np.cumsum(
-        np.vstack([np.zeros(players), rng.normal(0.0, TAU, (years - 1, players))]), axis=0
-    )
-    rows: list[tuple] = []
-    for year in range(years):
-        performed = {
-            name: skill[year, number]
-            for number, name in enumerate(f"p{k:02d}" for k in range(players))
-        }
-        names = list(performed)
-        for number in range(250):
-            chosen = rng.choice(names, 6, replace=False).tolist()
-            if kind == "races":
-                noisy = {name: performed[name] + rng.normal(0.0, BETA) for name in chosen}
-                order = sorted(chosen, key=lambda name, noisy=noisy: -noisy[name])
-                rows += race(1900 + year, 1 + year * 1000 + number, order)
-                continue
-            size = int(rng.integers(1, 4))
-            white, black = chosen[:size], chosen[3 : 3 + int(rng.integers(1, 4))]
-            n = len(white) + len(black)
-            d = sum(performed[name] for name in white) - sum(performed[name] for name in black)
-            d += rng.normal(0.0, BETA * np.sqrt(n))
-            margin = MARGIN * np.sqrt(n / 2)
-            outcome = 2 if d > margin else 0 if d < -margin else 1
-            rows.append((1900 + year, " / ".join(white), " / ".join(black), outcome))
-    return rows, skill
+def z_of_skills(simulated: Simulated, timeline: Timeline, fit: Fit) -> np.ndarray:
+    """(true - mean) / sd of skills at all nodes, and in the category."""
+    true = simulated.skill[:, np.newaxis]
+    if simulated.category_skill is not None:
+        true = np.column_stack([true, simulated.category_skill])
+    keys = zip(simulated.player.tolist(), simulated.year.tolist(), strict=True)
+    true_of = dict(zip(keys, true, strict=True))
+    nodes = zip(timeline.node_player.tolist(), timeline.node_period.tolist(), strict=True)
+    of_node = np.array([true_of[node] for node in nodes])
+    z = [(of_node[:, 0] - fit.mean) / fit.sd]
+    z += [
+        (of_node[skill.nodes, 1] - skill.walk.mean) / skill.walk.sd
+        for skill in fit.categories.values()
+    ]
+    return np.concatenate(z)
 
 
 @pytest.mark.large
-@each("kind", ["teams", "races"])
+@each("kind", [*PLANS])
 def test_skills_are_recovered_with_the_right_sds(kind: str) -> None:
-    """Nobody ties in races: where several tie one after the other, results of neighbours are not all that is known.
-
-    z = (true - mean) / sd has an sd of 1 +- .05 over 6,400 skills of 16 histories.
-    """
-    margin = MARGIN if kind == "teams" else 0.0
+    """z has an sd of 1 +- .05 over the skills of 16 histories, whose common levels are known well."""
     z = []
     for seed in range(16):
-        rows, skill = simulated(kind, seed)
-        timeline = build_timeline(games_of_sides(rows), "year", "known")
-        params = ttt.Params(
-            prior_mean=1200.0,
-            prior_sd=400.0,
-            beta=BETA,
-            tau=TAU,
-            draw_margin=margin,
-            white_advantage=0.0,
+        simulated = simulate(PLANS[kind].changed(seed=seed))
+        timeline = build_timeline(simulated.games(), "year", "known")
+        params = ttt.Params.model_validate(
+            simulated.plan.model_dump(include={*ttt.Params.model_fields})
         )
         fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"))
         assert fit.posterior == "joint"
-        player = [int(timeline.players[number][1:]) for number in timeline.node_player]
-        year = [int(timeline.label(int(period))) - 1900 for period in timeline.node_period]
-        z.append((skill[year, player] - fit.mean) / fit.sd)
+        z.append(z_of_skills(simulated, timeline, fit))
     assert 0.95 < np.concatenate(z).std() < 1.05

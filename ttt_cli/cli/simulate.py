@@ -85,7 +85,9 @@ def command(
         truth = truth or games.with_suffix(".skills.csv")
         years_of_truth = years_of_truth or games.with_suffix(".years.csv")
     outputs = games, truth, years_of_truth or None
-    replaced = check_targets(*outputs, by_category=bool(plan.offsets))
+    replaced = check_targets(
+        *outputs, by_category=bool(plan.offsets), of_sides=plan.players_of_game > 2
+    )
     save(simulate(plan, progress()), *outputs)
     say(*(f"{path} replaced" for path in replaced))
     written = ("stdout" if output == "-" else output, *outputs[1:])

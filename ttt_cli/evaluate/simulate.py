@@ -10,6 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from ttt_cli.evaluate.simulated_sides import (
+    draw_participants,
+    ranks_by_performance,
+    sides_of_games,
+)
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games, no_texts
 from ttt_cli.inference.outcome import STRENGTH_REACH, STRENGTH_UNIT, margin_for
 from ttt_cli.reading.columns import CodedColumn
@@ -36,6 +41,8 @@ class Plan(ttt.Params):
     | dates | | whether games have a day, or their year alone |
     | truth_years | | the file for the truth by year, which the simulation itself does not use |
     | category_shares | | share of the games of each category with offsets; None: all equal |
+    | team_size | | players of a side |
+    | sides | | of a game: more than 2 are ranked in an order of finish |
     """
 
     players: int = Field(default=2000, ge=2, le=2**31 - 1)
@@ -55,6 +62,8 @@ class Plan(ttt.Params):
     seed: int = Field(default=0, ge=0)
     truth_years: str | None = None
     category_shares: dict[str, Annotated[float, Field(gt=0, lt=1)]] | None = None
+    team_size: int = Field(default=1, ge=1, le=99)
+    sides: int = Field(default=2, ge=2, le=1000)
 
     @model_validator(mode="after")
     def _shares_of_categories(self) -> Self:
@@ -64,6 +73,26 @@ class Plan(ttt.Params):
         if sum(shares.values()) > 1:
             raise ValueError("the shares of categories are more than 1 together")
         return self
+
+    @model_validator(mode="after")
+    def _sides_are_plain(self) -> Self:
+        if self.players < self.players_of_game:
+            raise ValueError(f"a game has {self.players_of_game} players, more than there are")
+        if self.players_of_game > 2 and (self.offsets or self.opponents_sd is not None):
+            raise ValueError("model.offsets and opponents_sd are for games of two players")
+        if self.sides > 2 and (self.steps or self.lapse_share):
+            raise ValueError("model.margin_steps and model.lapse are for games of two sides")
+        return self
+
+    @property
+    def players_of_game(self) -> int:
+        """How many players take part in a game."""
+        return self.sides * self.team_size
+
+    @property
+    def noise_scale(self) -> float:
+        """Noise and draw margins of sides over those of single players, sqrt(n / 2) with n players in two sides."""
+        return math.sqrt(self.team_size) if self.team == "sum" else 1.0
 
     @property
     def shares(self) -> dict[str, float]:
@@ -224,8 +253,11 @@ class Simulated:
     | category | (games,) | | 0: none |
     | category_skill | (rows, categories) | points | skill there; NaN before a player's first game in the category |
     | victory_margin | (games,) | | the threshold that a win reaches, 1 below the first; 0 of draws |
+    | members | (games, sides, team size) | | players of the sides |
+    | rank | (games, sides) | | of each side in an order of finish |
 
-    Categories are None without offsets, margins of victory without steps.
+    Categories are None without offsets, margins of victory without steps, members in games of two players, and ranks
+    in games of two sides. Of games with members `white` and `black` are first members.
     """
 
     plan: Plan
@@ -241,6 +273,8 @@ class Simulated:
     category: Ids | None = None
     category_skill: Array | None = None
     victory_margin: Ids | None = None
+    members: Ids | None = None
+    rank: Ids | None = None
 
     @property
     def name_width(self) -> int:
@@ -260,15 +294,24 @@ class Simulated:
         return np.arange(self.plan.years, dtype=np.int32) + np.int32(self.plan.first_year)
 
     def games(self) -> Games:
-        """The games as every reader gives them."""
-        n = len(self.date)
+        """The games as every reader gives them; an order of finish as a game for each side and the next one."""
+        members = self.members
+        if members is None:
+            members = np.column_stack([self.white, self.black])[:, :, np.newaxis]
+        sides = sides_of_games(members, self.rank, self.outcome)
+        n = len(sides.event)
         precision = PRECISION_DAY if self.plan.dates == "day" else PRECISION_YEAR
         return Games(
-            date=self.date,
+            date=self.date[sides.event],
             date_precision=np.full(n, precision, np.int8),
-            white=self.white,
-            black=self.black,
-            outcome=self.outcome,
+            white=sides.white,
+            black=sides.black,
+            outcome=sides.outcome,
+            neutral=sides.race > 0,
+            white_team=sides.white_team,
+            black_team=sides.black_team,
+            race=sides.race,
+            teams=sides.teams,
             weight=np.ones(n),
             offset=np.zeros(n),
             source_file=np.zeros(n, np.int32),
@@ -299,13 +342,14 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
 
     order = np.lexsort((cluster[player], year))  # of true skills, by year, then cluster
     row_start = np.searchsorted(year[order], np.arange(plan.years + 1))
-    share = np.where(np.diff(row_start) >= 2, _year_shares(plan), 0.0)
+    share = np.where(np.diff(row_start) >= plan.players_of_game, _year_shares(plan), 0.0)
     counts = rng.multinomial(plan.games, share / share.sum())
     white, black = np.empty((2, plan.games), np.int32)
     outcome = np.empty(plan.games, np.int8)
     date = _dates(plan, counts, rng)
     rating = np.full(plan.players, plan.prior_mean)
     offsets = _CategoryOffsets(plan, len(player)) if plan.offsets else None
+    sides = _Sides(plan) if plan.players_of_game > 2 else None
     victory_margin = np.zeros(plan.games, np.int32) if plan.steps else None
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
@@ -317,20 +361,35 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
                 games = slice(low, min(low + _BLOCK, end))
                 strength = rating[here] if plan.opponents_by == "results" else skill[rows]
                 n = games.stop - low
-                first, second = draw_pairings(plan, cluster[here], activity[here], strength, n, rng)
-                white[games] = here[first]
-                black[games] = here[second]
-                of_white = skill[rows[first]]
-                of_black = skill[rows[second]]
-                if offsets:
-                    of_white, of_black = offsets.draw(
-                        games, white[games], black[games], of_white, of_black
+                if sides:
+                    chosen = rows[
+                        draw_participants(
+                            cluster[here],
+                            activity[here],
+                            plan.mixing,
+                            (n, plan.players_of_game),
+                            rng,
+                        )
+                    ]
+                    results = sides.draw(games, player[chosen], skill[chosen], margin[t], rng)
+                    white[games], black[games] = sides.first_members(games)
+                else:
+                    first, second = draw_pairings(
+                        plan, cluster[here], activity[here], strength, n, rng
                     )
-                results = _draw_results(plan, of_white, of_black, margin[t], rng)
+                    white[games] = here[first]
+                    black[games] = here[second]
+                    of_white = skill[rows[first]]
+                    of_black = skill[rows[second]]
+                    if offsets:
+                        of_white, of_black = offsets.draw(
+                            games, white[games], black[games], of_white, of_black
+                        )
+                    results = _draw_results(plan, of_white, of_black, margin[t], rng)
                 outcome[games] = results.outcome
                 if victory_margin is not None:
                     victory_margin[games] = results.victory_margin
-                if plan.opponents_by == "results":
+                if plan.opponents_by == "results" and not sides:
                     learn(plan, rating, white[games], black[games], outcome[games])
                 bar.advance(n)
             if offsets:
@@ -349,6 +408,8 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
         category=offsets.category if offsets else None,
         category_skill=offsets.skill if offsets else None,
         victory_margin=victory_margin,
+        members=sides.members if sides else None,
+        rank=sides.rank if sides else None,
     )
 
 
@@ -364,7 +425,7 @@ def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _Tru
     """Draw all careers and the skills in their years; `newcomers` by year, as of `_newcomers`."""
     # first year of each career
     entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))
-    entry[:2] = 0  # two players in the first year, so that it can have games
+    entry[: plan.players_of_game] = 0  # enough players in the first year for a game
     length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
     start = np.cumsum(length) - length  # the first row of each player
     player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
@@ -476,11 +537,11 @@ def _draw_results(
 
     Draw margins follow the strength above the mean level of these games, a block of up to `_BLOCK` games of a year.
     """
-    difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(white))
+    difference = rng.normal(0.0, math.sqrt(2) * plan.beta * plan.noise_scale, len(white))
     difference += white - black + plan.advantage
-    strength = (white + black) / 2
+    strength = (white + black) / (2 * (plan.team_size if plan.team == "sum" else 1))
     above = np.clip((strength - strength.mean()) / STRENGTH_UNIT, -STRENGTH_REACH, STRENGTH_REACH)
-    wide = margin * np.exp(plan.draw_margin_strength * above)
+    wide = margin * np.exp(plan.draw_margin_strength * above) * plan.noise_scale
     outcome = np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(
         np.int8
     )
@@ -488,7 +549,39 @@ def _draw_results(
         chance = rng.random(len(white)) < plan.lapse_share
         outcome[chance] = _chance_outcomes(outcome, int(chance.sum()), rng)
         difference[chance] = 0.0
-    return _Results(outcome, _victory_margins(plan, np.abs(difference) - wide))
+    beyond = (np.abs(difference) - wide) / plan.noise_scale
+    return _Results(outcome, _victory_margins(plan, beyond))
+
+
+class _Sides:
+    """Sides of games of more than two players, as `members` and `rank` of `Simulated`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.members = np.empty((plan.games, plan.sides, plan.team_size), np.int32)
+        self.rank = np.empty((plan.games, plan.sides), np.int32) if plan.sides > 2 else None
+        self._plan = plan
+
+    def draw(
+        self, games: slice, player: Ids, skill: Array, margin: float, rng: np.random.Generator
+    ) -> _Results:
+        """Draw the results of games with these players of these skills, (games, players of a game).
+
+        An order of finish counts as a win of its first side.
+        """
+        plan = self._plan
+        self.members[games] = player.reshape(-1, plan.sides, plan.team_size)
+        of_members = skill.reshape(-1, plan.sides, plan.team_size)
+        of_sides = of_members.sum(axis=2) if plan.team == "sum" else of_members.mean(axis=2)
+        if self.rank is None:
+            return _draw_results(plan, of_sides[:, 0], of_sides[:, 1], margin, rng)
+        performance = of_sides + rng.normal(0.0, plan.beta * plan.noise_scale, of_sides.shape)
+        self.rank[games] = ranks_by_performance(performance, margin * plan.noise_scale)
+        n = len(player)
+        return _Results(np.full(n, WIN, np.int8), np.zeros(n, np.int32))
+
+    def first_members(self, games: slice) -> tuple[Ids, Ids]:
+        """The first members of the first two sides."""
+        return self.members[games, 0, 0], self.members[games, 1, 0]
 
 
 def _victory_margins(plan: Plan, beyond: Array) -> Ids:

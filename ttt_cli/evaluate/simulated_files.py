@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.evaluate.simulate import Simulated
 from ttt_cli.games.table import DRAW, LOSS
+from ttt_cli.support.arrays import Ids
 from ttt_cli.support.errors import ConfigError, OutputError
 from ttt_cli.support.opening import open_stream
 from ttt_cli.support.outputs import Purpose, check_output, purpose_of_table
@@ -32,7 +33,8 @@ _OTHER_FORMATS: Final = (
 
 
 _SIMULATED: Final = re.compile(
-    rb'date,white,black,result(?:,category)?(?:,margin)?\n\S+?,Player \d+,Player \d+,|\[Event "Simulation"\]\n'
+    rb"date(?:,white(?:_\d+)?)+(?:,black(?:_\d+)?)+,result(?:,category)?(?:,margin)?\n\S+?(?:,Player \d+)+,"
+    rb'|event_id,date,player,rank(?:,team)?\n1,\S+?,Player \d+,|\[Event "Simulation"\]\n'
 )
 
 
@@ -54,8 +56,11 @@ def check_targets(
     years: Path | None = None,
     *,
     by_category: bool = False,
+    of_sides: bool = False,
 ) -> list[Path]:
     """The files that `save` would replace; `by_category`: of a plan with offsets.
+
+    `of_sides`: of a plan with teams or more than two sides, which PGN has no tags for.
 
     Raises ConfigError for other formats and equal paths, OutputError.
     """
@@ -63,6 +68,12 @@ def check_targets(
         hint = f"name it {games.stem}.csv or {games.stem}.pgn"
         raise ConfigError(
             "games are written as CSV, or as PGN by the name", where=str(games), hint=hint
+        )
+    if of_sides and isinstance(games, Path) and games.suffix.lower() == ".pgn":
+        raise ConfigError(
+            "PGN is for games of two players",
+            where=str(games),
+            hint=f"name it {games.stem}.csv: teams and orders of finish are written as CSV",
         )
     true_skills = TRUE_SKILLS_BY_CATEGORY if by_category else TRUE_SKILLS
     outputs = (games, SIMULATED_GAMES), (truth, true_skills), (years, TRUE_YEARS)
@@ -86,8 +97,21 @@ def save(
     `period,draw_margin,newcomers_mean`. Raises as `check_targets`.
     """
     has_categories = simulated.category is not None
-    check_targets(games, truth, years, by_category=has_categories)
-    if isinstance(games, Path) and games.suffix.lower() == ".pgn":
+    of_sides = simulated.members is not None
+    check_targets(games, truth, years, by_category=has_categories, of_sides=of_sides)
+    game_arrays: _Arrays = {
+        "date": simulated.date,
+        "white": simulated.white,
+        "black": simulated.black,
+        "outcome": simulated.outcome,
+    }
+    if simulated.rank is not None:
+        game_arrays = _participants(simulated)
+        columns = ["event AS event_id", f"{_sql_date(simulated)} AS date"]
+        columns += [f"{_sql_name('player', simulated)} AS player", "rank"]
+        columns += ["team"] if simulated.plan.team_size > 1 else []
+        game_options = "HEADER"
+    elif isinstance(games, Path) and games.suffix.lower() == ".pgn":
         day = "%Y.%m.%d" if simulated.plan.dates == "day" else "%Y.??.??"
         tags = {
             "Event": "'Simulation'",
@@ -108,9 +132,14 @@ def save(
         columns = [f"{lines} chr(10) || {_SQL_RESULT} || chr(10)"]
         game_options = _TEXT
     else:
-        date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
-        names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
-        columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
+        if simulated.members is not None:
+            of_members = _columns_of_members(simulated.members)
+            game_arrays = {**game_arrays, **of_members}
+        names = [
+            f"{_sql_name(side, simulated)} AS {side}"
+            for side in (("white", "black") if simulated.members is None else of_members)
+        ]
+        columns = [f"{_sql_date(simulated)} AS date", *names, f"{_SQL_RESULT} AS result"]
         if has_categories:
             columns.append(f"{_sql_category('category', simulated)} AS category")
         if simulated.victory_margin is not None:
@@ -118,12 +147,6 @@ def save(
         game_options = "HEADER"
     skills = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
     by_year = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
-    game_arrays: _Arrays = {
-        "date": simulated.date,
-        "white": simulated.white,
-        "black": simulated.black,
-        "outcome": simulated.outcome,
-    }
     if simulated.victory_margin is not None:
         game_arrays = {**game_arrays, "victory_margin": simulated.victory_margin}
     skill_arrays: _Arrays = {
@@ -181,6 +204,34 @@ def _skills_by_category(simulated: Simulated) -> _Arrays:
         "category": category,
         "skill": skill[row, category],
     }
+
+
+def _columns_of_members(members: Ids) -> dict[str, Ids]:
+    """Columns white_1, white_2, ..., black_1, ... of the members of two sides."""
+    return {
+        f"{name}_{number + 1}": np.ascontiguousarray(members[:, side, number])
+        for side, name in enumerate(("white", "black"))
+        for number in range(members.shape[2])
+    }
+
+
+def _participants(simulated: Simulated) -> _Arrays:
+    """Columns of orders of finish with a row a participant."""
+    assert simulated.members is not None
+    assert simulated.rank is not None
+    games, sides, size = simulated.members.shape
+    players = sides * size
+    return {
+        "event": np.repeat(np.arange(1, games + 1), players),
+        "date": np.repeat(simulated.date, players),
+        "player": simulated.members.ravel(),
+        "rank": np.repeat(simulated.rank.ravel(), size),
+        "team": np.tile(np.repeat(np.arange(1, sides + 1), size), games),
+    }
+
+
+def _sql_date(simulated: Simulated) -> str:
+    return _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
 
 
 def _sql_category(column: str, simulated: Simulated) -> str:
