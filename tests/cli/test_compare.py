@@ -52,7 +52,7 @@ def test_further_tables_follow_for_the_eye(here: Path, ran: Ran) -> None:
     tables = out.split("\n\n")
     assert "games predicted, " in tables[0]
     assert [table.splitlines()[0] for table in tables[1:]] == [
-        "by decade", "by experience", "calibration of White's score",
+        "by decade", "by experience", "calibration of the score of White, in other sports of the side named first",
     ]  # fmt: skip
 
 

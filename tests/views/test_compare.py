@@ -73,7 +73,9 @@ def test_the_best_stands_first_and_the_others_say_how_far_behind() -> None:
     assert "beta=300" in str(best["parameters"])
     assert rows.title == (
         "5 of 7 games predicted, 1858 to 1862",
-        "smoothed systems refitted every 2 years",
+        "smoothed systems refitted every 2 years, filtered ones pass the games once",
+        "log_loss: nats a game, lower is better; behind: log_loss less that of the best",
+        "slope: of calibration; 1 is right, less is overconfident",
     )
 
 

@@ -110,12 +110,15 @@ def calibration_rows(comparison: Comparison) -> Rows:
         for bin_ in bins
     ]
     return Rows(
-        ("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS
+        ("system", "expected", "games", *BINS),
+        rows,
+        ("calibration of the score of White, in other sports of the side named first",),
+        _DECIMALS,
     )
 
 
 def title(comparison: Comparison) -> Iterator[str]:
-    """Games and periods that were scored, and how often smoothed systems were refitted."""
+    """Games and periods that were scored, how often smoothed systems were refitted, and what the scores are."""
     timeline = comparison.timeline
     outcomes = timeline.outcome[comparison.scored]
     span = (
@@ -124,7 +127,9 @@ def title(comparison: Comparison) -> Iterator[str]:
     period = timeline.period
     every = f"every {comparison.every} {period}s" if comparison.every > 1 else f"every {period}"
     yield f"{len(outcomes):,} of {timeline.n_games:,} games predicted, {span}"
-    yield f"smoothed systems refitted {every}"
+    yield f"smoothed systems refitted {every}, filtered ones pass the games once"
+    yield "log_loss: nats a game, lower is better; behind: log_loss less that of the best"
+    yield "slope: of calibration; 1 is right, less is overconfident"
     yield from comparison.replaced
 
 
