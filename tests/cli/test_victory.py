@@ -27,7 +27,7 @@ def test_a_simulated_league_in_every_command(league: Path, ran: Ran) -> None:
     assert {line.split(",")[4] for line in lines[1:]} == {"0", "1", "2", "3"}
     said = ran([*FIT, "-s", "model.margin_steps=estimate"]).err
     assert "margins of victory: " in said
-    assert "a win by 2 or more needs " in said
+    assert "a win by 2 or more takes a performance " in said
     ran([*FIT, "-s", "model.margin_steps={2: 200, 3: 150}", "-o", "league.ttt"])
     grid = rows(ran("evidence --jobs 1 --grid margin_steps.2=100/200/400").out)
     assert [float(row["margin_steps.2"]) for row in grid] == [100.0, 200.0, 400.0]

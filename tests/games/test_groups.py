@@ -56,8 +56,12 @@ def test_groups_with_their_players_and_years() -> None:
     assert found.label.tolist() == [0, 0, 0, 1, 1]
     assert found.warning == (
         "2 groups of players without games between them: their levels are not comparable; "
-        "the largest has 3 players, 2 are outside it"
+        "the largest has 3 players, 2 are outside it: X; Y"
     )
+    apart = [(1900, f"X{number}", f"Y{number}") for number in range(4)]
+    several = find_groups(history([*rows, *apart])).warning
+    assert several is not None
+    assert several.endswith("10 are outside it: X; Y; X0; Y0; X1 and 5 more")
 
 
 def test_one_group_and_no_games() -> None:

@@ -80,6 +80,11 @@ def test_systems_that_cannot_estimate_it_have_none(system):
     assert run.meta.standard_errors == {}
 
 
+def test_a_filter_says_that_it_passes_once():
+    (line,) = [line for line in fit_lines(api.fit(table(), "elo").meta) if "pass" in line]
+    assert line == "computed in one pass over the games"
+
+
 def test_the_advantage_as_configured_stays():
     assert (
         api.fit(table(), model="elo", white_advantage=12.0).meta.params["white_advantage"] == 12.0

@@ -450,7 +450,7 @@ def test_groups_are_not_comparable() -> None:
         "2 groups of players without games between them: their levels are not comparable"
     )
     assert line.endswith(
-        "the largest has 3 players, 2 are outside it; -s data.filter.largest_group=true keeps it alone"
+        "2 are outside it: Bird, Henry; Boden, Samuel; -s data.filter.largest_group=true keeps it alone"
     )
 
 

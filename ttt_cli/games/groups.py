@@ -21,6 +21,7 @@ _LONGEST: Final = 70  # years of the longest, for players with many common oppon
 _WELL_KNOWN: Final = 20  # common opponents
 _AFTER_ALL_DAYS: Final = 1 << 22
 _LEADING: Final = 3  # players named of a group
+_NAMED: Final = 5  # players named outside of the largest group, at most
 _PAIRS_AT_ONCE: Final = 1 << 14
 
 
@@ -52,9 +53,12 @@ class Groups:
             return None
         main = self.groups[0]
         outside = sum(group.players for group in self.groups[1:])
+        leading = [name for group in self.groups[1 : _NAMED + 1] for name in group.leading]
+        names = "; ".join([" ".join(name.split()) for name in leading[:_NAMED]])
+        more = f" and {outside - _NAMED:,} more" if outside > _NAMED else ""
         return (
             f"{len(self.groups):,} groups of players without games between them: their levels are not comparable; "
-            f"the largest has {main.players:,} players, {outside:,} are outside it"
+            f"the largest has {main.players:,} players, {outside:,} are outside it: {names}{more}"
         )
 
 

@@ -47,7 +47,10 @@ def fit_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     error = f"{meta.remaining_error:.2g} points" if has_error else "an unknown amount"
     error += f" ({meta.posterior} posterior)" if meta.posterior else ""
     sweeps = counted(meta.sweeps, "sweep")
-    if meta.converged:
+    is_filter = meta.kind == "filtered" and meta.sweeps == 1 and not meta.remaining_error
+    if is_filter:
+        yield "computed in one pass over the games"
+    elif meta.converged:
         yield f"converged in {sweeps}: all skills within {error}"
     else:
         yield f"NOT CONVERGED after {sweeps}: skills may be off by {error}"
@@ -105,7 +108,8 @@ def step_lines(meta: RunMeta) -> Iterator[str]:
     for key, error in meta.standard_errors.items():
         if key.startswith(STEPS):
             margin = key.removeprefix(STEPS)
-            yield f"a win by {margin} or more needs {meta.params[key]:.1f} +- {error:.1f} points more"
+            points = f"{meta.params[key]:.1f} +- {error:.1f} points"
+            yield f"a win by {margin} or more takes a performance {points} better than a narrower win"
 
 
 def group_lines(meta: RunMeta) -> Iterator[str]:

@@ -31,7 +31,7 @@ _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # The games of a player (the first ?), perhaps against one opponent (the second, else NULL): the fields of `_GameRow`
 _SELECT: Final = """
 WITH played AS (
-    SELECT period, period_number, date, white_id = {player} AS is_white,
+    SELECT period, period_number, date, event, white_id = {player} AS is_white,
            CASE WHEN white_id = {player} THEN black ELSE white END AS opponent,
            CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
            "offset" * {unit} + covariate_points AS given, neutral{category}
@@ -39,7 +39,7 @@ WITH played AS (
 SELECT played.period_number, given, played.period, date, is_white, opponent,
        CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight, file, line,
        strength, opponent_strength,  -- whole rows of nodes, as dicts
-       neutral, played.category
+       neutral, played.category, played.event
 FROM played JOIN {strengths} strength ON strength.player = ? AND strength.period_number = played.period_number
 JOIN {strengths} opponent_strength ON opponent_strength.player = opponent
     AND opponent_strength.player = coalesce(?, opponent) AND opponent_strength.period_number = played.period_number
@@ -70,7 +70,7 @@ _OF_MEMBER: Final = {  # also of a team
 # With teams or orders of finish: skills of a player, his games (`_GameOfSides`), both sides of each (`_SideOfGame`)
 _SKILLS_OF_PERIODS: Final = "SELECT period_number, nodes FROM nodes WHERE player = ?"
 _SIDE_GAMES: Final = """
-SELECT game, period, period_number, date, white, black, file, line FROM games
+SELECT game, period, period_number, date, white, black, file, line, event FROM games
 WHERE game IN (SELECT game FROM game_players JOIN names ON id = player_id WHERE player = ?)
 """
 _SIDES: Final = """
@@ -98,6 +98,7 @@ class GameOfPlayer(NamedTuple):
     opponent_strength: dict[str, Any]
     neutral: bool
     chance: Outcome
+    event: str | None = None
 
     def side(self, words: GameWords) -> str:
         """The player's side."""
@@ -126,6 +127,7 @@ class _GameRow(NamedTuple):
     opponent_strength: dict[str, Any]
     neutral: bool
     category: str
+    event: str | None
 
 
 _Covariances = dict[tuple[str, int], float]  # by opponent and number of the period
@@ -153,7 +155,7 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[GameOfP
             played.append(
                 GameOfPlayer(
                     game.period, game.date, game.is_white, game.opponent, game.result, game.weight, game.file,
-                    game.line, game.strength, game.opponent_strength, game.neutral, chance,
+                    game.line, game.strength, game.opponent_strength, game.neutral, chance, game.event,
                 )
             )  # fmt: skip
     return played
@@ -170,6 +172,7 @@ class _GameOfSides(NamedTuple):
     black: str
     file: str | None
     line: int | None
+    event: str | None
 
 
 class _SideOfGame(NamedTuple):
@@ -221,6 +224,7 @@ def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfP
                 opponent_strength={"mean": other_side.mean},
                 neutral=bool(played.neutral[game]),
                 chance=Outcome(win, draw, loss),
+                event=row.event,
             )
         )
     return games
@@ -371,27 +375,21 @@ def upset_rows(
 ) -> Rows:
     """Wins with an expected score below a half, the least likely win first.
 
-    Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`, `side` for `colour` in other sports.
-    Skills of the period of the game.
+    Columns `player,date,opponent,p_win,colour,mean,opponent_mean,event,file,line`, `side` for `colour` in other
+    sports; skills of the period of the game.
     """
     upsets = [game for game in games if game.result == 2 and game.chance.expected < 0.5]
     rows = []
     for game in sorted(upsets, key=lambda game: (game.chance.win, game.date)):
         win = (game.date, game.opponent, game.chance.win, game.side(words))
         means = (game.strength["mean"], game.opponent_strength["mean"])
-        rows.append((player, *win, *means, game.file, game.line))
+        rows.append((player, *win, *means, game.event, game.file, game.line))
     columns = (
-        "player",
-        "date",
-        "opponent",
-        "p_win",
-        words.column,
-        "mean",
-        "opponent_mean",
-        "file",
-        "line",
+        *("player", "date", "opponent", "p_win", words.column),
+        *("mean", "opponent_mean", "event", "file", "line"),
     )
-    return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
+    hidden = frozenset({"player", "file", "line"})
+    return Rows(columns, rows, title, _DECIMALS, hidden)
 
 
 class PeriodTally(NamedTuple):

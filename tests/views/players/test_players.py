@@ -135,7 +135,7 @@ def test_upsets_are_wins_against_the_odds_least_likely_first(run: Run) -> None:
     assert len(rows) == sum(g.result == 2 and g.chance.expected < 0.5 for g in games) > 0
     assert [row[3] for row in rows] == sorted(row[3] for row in rows)
     assert rows[0][:3] == (MORPHY, "1857", "Paulsen, Louis")
-    assert rows[0][4:] == ("white", 1000.0, 1001.0, "a.pgn", 10)
+    assert rows[0][4:] == ("white", 1000.0, 1001.0, "", "a.pgn", 10)
 
 
 def test_a_favourite_who_mostly_draws_wins_against_no_odds() -> None:
