@@ -124,11 +124,22 @@ def chance(value: float) -> str:
 
 
 def table(name: str, columns: Mapping[str, Iterable[str]], kind: str = "") -> str:
-    """A table of columns of HTML by their heads; nothing without rows.
+    """A table of columns of HTML by their heads, without those that are empty; nothing without rows.
 
     A head of numbers starts with #: the class `r3` of the table aligns its third column to the right. `kind`: a
     further class.
     """
+    lists = {head: list(column) for head, column in columns.items()}
+    return _table(name, _filled(lists), kind)
+
+
+def _filled(columns: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    """The columns that have a text in any row."""
+    return {head: column for head, column in columns.items() if any(column)}
+
+
+def _table(name: str, columns: Mapping[str, Sequence[str]], kind: str = "") -> str:
+    """`table` of all columns."""
     rows = [f"<tr><td>{'<td>'.join(cells)}" for cells in zip(*columns.values(), strict=True)]
     if not rows:
         return ""
@@ -137,13 +148,14 @@ def table(name: str, columns: Mapping[str, Iterable[str]], kind: str = "") -> st
 
 def first_rows(name: str, columns: Mapping[str, Sequence[str]], shown: int, after: str = "") -> str:
     """A table of the first rows; the others are folded, in a table of their own. `after`: HTML after the last row."""
+    columns = _filled(columns)
     total = len(next(iter(columns.values()), ()))
     if total <= shown:
         return table(name, columns) + after
     first = {head: column[:shown] for head, column in columns.items()}
     others = {head: column[shown:] for head, column in columns.items()}
-    further = table(f"more {name}", others) + after
-    return table(name, first) + folded(f"{total - shown:,} more", further)
+    further = _table(f"more {name}", others) + after
+    return _table(name, first) + folded(f"{total - shown:,} more", further)
 
 
 @lru_cache(maxsize=1000)

@@ -155,7 +155,8 @@ def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_p
     ]
     events = Page(tmp_path / "s" / "players" / "morphy-paul.html").tables["events"][1:]
     assert events[-1][:5] == ["1861", "London ENG", "", "3", "3"]
-    assert Page(tmp_path / "s" / "years" / "1861.html").tables["events"][1][3] == ""
+    heads = Page(tmp_path / "s" / "years" / "1861.html").tables["events"][0]
+    assert heads == ["event", "games", "players"]  # no column of winners, of whom none is known
 
 
 def test_a_players_page_begins_with_a_sentence_and_the_best_events(site: Path) -> None:
@@ -445,6 +446,14 @@ def test_the_record_book_of_a_site_has_the_records_of_the_command() -> None:
         players = [row[1] for row in rows.rows]
         assert players
         assert re.findall(r"<tr><td>\d+<td><a href=players/[^>]+>([^<]+)", table) == players
+
+
+def test_columns_of_tables_that_are_empty_are_left_out() -> None:
+    columns = {"player": ["", ""], "event": ["Cup", "League"], "#games": ["1", ""]}
+    html = markup.table("events", columns)
+    assert re.findall("<th>([^<]*)", html) == ["event", "games"]
+    both = markup.first_rows("events", {**columns, "note": ["", "x"]}, 1)
+    assert re.findall("<th>([^<]*)", both) == ["event", "games", "note"] * 2
 
 
 def test_sides_of_other_sports_are_no_colours() -> None:
