@@ -156,24 +156,48 @@ def explained_shares(timeline: Timeline, terms: Sequence[str]) -> list[float]:
     where a covariate is 0.
     """
     from scipy.sparse import diags
-    from scipy.sparse.linalg import cg
 
+    columns = timeline.covariate_columns(terms)
+    weighted = timeline.weight[:, np.newaxis] * columns
+    totals = (weighted * columns).sum(axis=0)
     incidence = _incidence(timeline)
     by_player = incidence.T.tocsr()
     products = (by_player @ (diags(timeline.weight) @ incidence)).tocsr()
-    squares = products.diagonal()
-    preconditioner = diags(1.0 / np.where(squares > 0.0, squares, 1.0))
-    shares = []
-    for column in timeline.covariate_columns(terms).T:
-        weighted = timeline.weight * column
-        total = float(weighted @ column)
-        if not total:
-            shares.append(math.nan)
-            continue
-        right = by_player @ weighted
-        of_player, _ = cg(products, right, rtol=CLOSE, maxiter=MOST_STEPS, M=preconditioner)
-        shares.append(float(of_player @ (2.0 * right - products @ of_player)) / total)
+    right = by_player @ weighted
+    of_players = _least_squares(products, right)
+    explained = (of_players * (2.0 * right - products @ of_players)).sum(axis=0)
+    shares: list[float] = np.divide(
+        explained, totals, out=np.full(len(terms), math.nan), where=totals > 0.0
+    ).tolist()
     return shares
+
+
+def _least_squares(products: csr_array, right: Array) -> Array:
+    """Solve A x = b for the columns of `right`, (players, terms): conjugate gradients, preconditioned by the diagonal.
+
+    Sums are numpy's: in BLAS several threads would take longer for the short columns.
+    """
+    squares = products.diagonal()
+    scale = (1.0 / np.where(squares > 0.0, squares, 1.0))[:, np.newaxis]
+    x = np.zeros_like(right)
+    residual = right.copy()
+    direction = scale * residual
+    rz = (residual * direction).sum(axis=0)
+    enough = CLOSE**2 * (right * right).sum(axis=0)
+    for _ in range(MOST_STEPS):
+        if ((residual * residual).sum(axis=0) <= enough).all():
+            break
+        a_direction = products @ direction
+        curvature = (direction * a_direction).sum(axis=0)
+        alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=curvature > 0.0)
+        x += alpha * direction
+        residual -= alpha * a_direction
+        z = scale * residual
+        rz_before = rz
+        rz = (residual * z).sum(axis=0)
+        beta = np.divide(rz, rz_before, out=np.zeros_like(rz), where=rz_before > 0.0)
+        direction = z + beta * direction
+    return x
 
 
 def _incidence(timeline: Timeline) -> csr_array:
