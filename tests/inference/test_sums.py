@@ -103,6 +103,42 @@ def test_the_dense_twin(seed, team):
         assert fit.sd[node] == pytest.approx(sd[variable], abs=1e-5)
 
 
+STEPS = {"2": 120.0, "3": 90.0}
+
+
+def with_margins(rows: list[tuple]) -> list[tuple]:
+    """Games of teams that are decided with margins of 1 to 3, or none; those of orders of finish have none."""
+    return [
+        row if isinstance(row[0], tuple) or row[3] == 1
+        else (*row[:4], *(*row[4:], 1.0, 0.0)[:2], False, float(number % 4))
+        for number, row in enumerate(rows)
+    ]  # fmt: skip
+
+
+@each("seed, team", [(0, "sum"), (1, "mean"), (3, "sum")])
+def test_margins_of_victory_of_teams(seed, team):
+    """Of the dense twin; the gradient in steps by differences."""
+    rows, _ = random_rows(seed)
+    timeline = build_timeline(games_of_sides(with_margins(rows)), "year", "known")
+    params = ttt.Params(**{**PARAMS, "white_advantage": 35.0}, team=team, margin_steps=STEPS)
+    fit = ttt.fit(timeline, params, JOINT)
+    history = as_history(timeline, params, fit.elo_unit)
+    assert any(0.0 < link.low * link.high < math.inf for link in history.links)
+    twin = JointTwin(*history.prior(), history.links).run()
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    gradient = ttt.gradient(timeline, params, fit)
+    for key, points in STEPS.items():
+        ends = [
+            ttt.fit(
+                timeline,
+                params.model_copy(update={"margin_steps": {**STEPS, key: points + change}}),
+                JOINT,
+            ).log_evidence
+            for change in (-0.5, 0.5)
+        ]
+        assert gradient[f"margin_steps.{key}"] == pytest.approx(ends[1] - ends[0], rel=2e-4)
+
+
 @pytest.mark.slow
 @each("solver, seed, team", [(JOINT, 0, "sum"), (JOINT, 1, "mean"), (FACTORISED, 2, "sum")])
 def test_gradients_are_those_of_differences(solver, seed, team):
@@ -154,7 +190,6 @@ def test_systems_for_two_players_refuse_teams(name):
         {"lapse": 0.1},
         {"draw_margin_drift": 0.1},
         {"draw_margin_strength": 0.1},
-        {"margin_steps": {"2": 100.0}},
     ],
 )
 def test_what_is_not_fitted_with_teams_is_refused(params):

@@ -114,6 +114,14 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
         low, high = [(-math.inf, -margin), (-margin, margin), (margin, math.inf)][
             timeline.outcome[game]
         ]
+        if params.margin_steps and timeline.victory_margin[game]:
+            ends = [margin]
+            for points in params.margin_steps.values():
+                ends.append(ends[-1] + points * math.sqrt(players / 2.0))
+            above = sum(timeline.victory_margin[game] >= int(key) for key in params.margin_steps)
+            low, high = [*ends, math.inf][above : above + 2]
+            if timeline.outcome[game] == 0:
+                low, high = -high, -low
         if races[game]:
             coefficients = {
                 performance[races[game], *sides[game][side]]: 1.0 - 2.0 * side for side in (0, 1)

@@ -374,12 +374,13 @@ class CategoryGames(NamedTuple):
 
 
 class LinkDesign(NamedTuple):
-    """How the numbers of links follow from the parameters of play, (links,) each but for the last.
+    """How the numbers of links follow from the parameters of play, (links,) each where nothing else is said.
 
     | name | shape | unit | |
     |---|---|---|---|
     | noise | | 2 beta^2 | variance of the noise |
     | low, high | | draw margins | ends of the interval, perhaps infinite |
+    | low_steps, high_steps | (links, steps) | | how often each step between margins of victory is in the ends |
     | advantage | | | times White's advantage in the offset: 1 or 0 |
     | handicap | | Elo points | in the offset |
     | covariates | (links, terms) | | values, in the offset times the points per unit |
@@ -388,6 +389,8 @@ class LinkDesign(NamedTuple):
     noise: Array
     low: Array
     high: Array
+    low_steps: Array
+    high_steps: Array
     advantage: Array
     handicap: Array
     covariates: Array

@@ -127,7 +127,9 @@ class GamesGradient(NamedTuple):
             elo_unit=self.elo_unit + other.elo_unit,
             covariates=tuple(slope + further for slope, further in of_covariates),
             lapse=self.lapse + other.lapse,
-            steps=self.steps or other.steps,  # games as links have none
+            steps=tuple(
+                slope + further for slope, further in zip(self.steps, other.steps, strict=True)
+            ),
         )
 
 

@@ -36,6 +36,7 @@ from ttt_cli.inference.links import (
 )
 from ttt_cli.inference.model import Play
 from ttt_cli.inference.sides import TeamSkill, member_weights
+from ttt_cli.inference.victory import intervals_of
 from ttt_cli.kernels.ep.structures import LinkRows
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import KNOWN, UNKNOWN, Timeline
@@ -70,8 +71,8 @@ class Sums:
         rows = self.rows._replace(
             offset=_offsets(design, play),
             noise=design.noise * play.noise,
-            low=_ends(design.low, play.margin),
-            high=_ends(design.high, play.margin),
+            low=_ends(design.low, play.margin, design.low_steps, play.offsets.steps),
+            high=_ends(design.high, play.margin, design.high_steps, play.offsets.steps),
         )
         if self.player_offsets is None:
             extra = replace(no_extra_variables(len(rows.start) - 1), performances=self.performances)
@@ -88,10 +89,11 @@ def _offsets(design: LinkDesign, play: Play) -> Array:
     return offset
 
 
-def _ends(ends: Array, margin: float) -> Array:
-    """Ends of intervals in points, of those in draw margins."""
-    is_finite = np.isfinite(ends)
-    return np.where(is_finite, np.where(is_finite, ends, 0.0) * margin, ends)
+def _ends(in_margins: Array, margin: float, in_steps: Array, steps: tuple[float, ...]) -> Array:
+    """Ends of intervals in points, of those in draw margins and in steps between margins of victory."""
+    is_finite = np.isfinite(in_margins)
+    ends = np.where(is_finite, np.where(is_finite, in_margins, 0.0) * margin, in_margins)
+    return ends + in_steps @ np.array(steps) if steps else ends
 
 
 def find_sums(
@@ -101,11 +103,12 @@ def find_sums(
     *,
     colours: bool,
     terms: tuple[str, ...],
+    thresholds: tuple[int, ...] = (),
 ) -> Sums | None:
     """The games that are sums of skills, None where no game has a team or is part of an order of finish.
 
-    Then those in categories with offsets are among them. `colours` and `terms` as in `merge_games`. Raises ConfigError
-    for categories that the games do not have, and where colours count and are unknown.
+    Then those in categories with offsets are among them. `colours`, `terms` and `thresholds` as in `merge_games`.
+    Raises ConfigError for categories that the games do not have, and where colours count and are unknown.
     """
     if timeline.members is None:
         return None
@@ -127,7 +130,7 @@ def find_sums(
     )
     games = np.flatnonzero(is_sum)
     entries = _link_entries(games, sides, performances)
-    design = _design(timeline, games, sides, performances, terms)
+    design = _design(timeline, games, sides, performances, terms, thresholds)
     period_of_link = np.concatenate([period[games], period[performances.side // 2]])
     weight = np.concatenate([timeline.weight[games], np.ones(len(performances.side))])
     order = order_by_period(period_of_link)
@@ -314,23 +317,62 @@ def _design(
     sides: _SidesAsSums,
     performances: _Performances,
     terms: tuple[str, ...],
+    thresholds: tuple[int, ...],
 ) -> LinkDesign:
     """The numbers of all links, in the order of `_LinkEntries`."""
     white = 2 * games
     players = sides.players[white] + sides.players[white + 1]
     is_race = performances.of_side[white] >= 0
     margin = np.sqrt(0.5 * players)
-    outcome = timeline.outcome[games]
+    ends = _ends_of_results(timeline, games, thresholds)
     zeros = np.zeros(len(performances.side))
+    no_steps = np.zeros((len(zeros), len(thresholds)))
     noise_of_performances = 0.5 * sides.players[performances.side]
     covariates = timeline.covariate_columns(terms)[games]
     return LinkDesign(
         noise=np.concatenate([np.where(is_race, 0.0, 0.5 * players), noise_of_performances]),
-        low=np.concatenate([_LOW[outcome] * margin, zeros]),
-        high=np.concatenate([_HIGH[outcome] * margin, zeros]),
+        low=np.concatenate([ends.low * margin, zeros]),
+        high=np.concatenate([ends.high * margin, zeros]),
+        low_steps=np.concatenate([ends.low_steps * margin[:, np.newaxis], no_steps]),
+        high_steps=np.concatenate([ends.high_steps * margin[:, np.newaxis], no_steps]),
         advantage=np.concatenate([1.0 * (timeline.advantage_owner[games] == KNOWN), zeros]),
         handicap=np.concatenate([timeline.offset[games], zeros]),
         covariates=np.concatenate([covariates, np.zeros((len(zeros), len(terms)))]),
+    )
+
+
+class _ResultEnds(NamedTuple):
+    """Ends of the intervals of results between single players, as in `LinkDesign`."""
+
+    low: Array
+    high: Array
+    low_steps: Array
+    high_steps: Array
+
+
+def _ends_of_results(timeline: Timeline, games: Places, thresholds: tuple[int, ...]) -> _ResultEnds:
+    """The ends for the results of games. A win in the interval k (`victory.intervals_of`) is above k - 1 steps.
+
+    It is below k steps but for the last interval. Losses mirror wins.
+    """
+    outcome = timeline.outcome[games]
+    low = _LOW[outcome]
+    high = _HIGH[outcome]
+    if not thresholds:
+        none = np.zeros((len(games), 0))
+        return _ResultEnds(low, high, none, none)
+    interval = intervals_of(timeline, thresholds)[games].astype(np.int64)
+    number = np.abs(interval)[:, np.newaxis]
+    is_win = interval[:, np.newaxis] > 0
+    is_between = (number > 0) & (number <= len(thresholds))
+    step = np.arange(1, len(thresholds) + 1)
+    nearer = np.where(step < number, 1.0, 0.0)  # of the end that is nearer to a draw
+    farther = np.where((step <= number) & is_between, 1.0, 0.0)
+    return _ResultEnds(
+        low=np.where(is_between[:, 0] & ~is_win[:, 0], -1.0, low),
+        high=np.where(is_between[:, 0] & is_win[:, 0], 1.0, high),
+        low_steps=np.where(is_win, nearer, -farther),
+        high_steps=np.where(is_win, farther, -nearer),
     )
 
 

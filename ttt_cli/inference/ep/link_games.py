@@ -415,6 +415,7 @@ def gradient_of_play(design: LinkDesign, slopes: LinkSlopes, play: Play) -> Game
         elo_unit=play.elo_unit * float(design.handicap @ slopes.offset),
         covariates=tuple((slopes.offset @ design.covariates).tolist()),
         lapse=0.0,
+        steps=tuple((slopes.low @ design.low_steps + slopes.high @ design.high_steps).tolist()),
     )
 
 

@@ -158,6 +158,7 @@ class ThroughTime:
                 self.team,
                 colours=self.colours,
                 terms=self.term_names,
+                thresholds=self.thresholds,
             )
         if not self.category_offsets:
             return None

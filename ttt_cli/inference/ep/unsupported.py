@@ -69,14 +69,13 @@ def _refuse_with_sums(model: ThroughTime, placement: Placement | None) -> None:
     """Raise ConfigError for what cannot be fitted with teams and orders of finish."""
     params = model.params
     _refuse(
-        "games of teams and orders of finish are not fitted with draw margins that move, lapses, margins of "
+        "games of teams and orders of finish are not fitted with draw margins that move, lapses, "
         "victory, --memory or on a cluster yet",
         _Conflict(placement is not None, "leave out solver.memory and solver.cluster"),
         _Conflict(params.given_lapse != 0.0, "set model.lapse: 0"),
         _Conflict(
             params.draws_move, "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0"
         ),
-        _Conflict(bool(params.step_settings), "leave out model.margin_steps"),
     )
 
 
