@@ -222,6 +222,11 @@ def _with_teams(
     )
 
 
+def has_influence(run: Run) -> bool:
+    """Whether the influence of a run's games is computed."""
+    return run.meta.posterior.startswith("joint") and _without_influence(run) is None
+
+
 def refuse_without_influence(run: Run) -> None:
     """Raise ConfigError for runs whose sites are not known."""
     kind = _without_influence(run)

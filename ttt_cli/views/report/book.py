@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from ttt_cli.views.sides import GameWords, game_words
 MOST_DOMINANT: Final = 50  # players on the first page
 _SHOWN_FIELDS: Final = ("federation", "title")
 
+if TYPE_CHECKING:
+    from ttt_cli.views.report.influences import Influences
+
 
 @dataclass(frozen=True)
 class Book:
@@ -43,6 +46,7 @@ class Book:
     last, a dash for no event. `event_numbers`: indices of events by title. `events_in`: the events of a year.
     `years`: those that have a page, from the first game to the last one with a game or a ranking. `words`: what
     sides and results are called. `about`: what else is known of players. `dominant`: the `MOST_DOMINANT` largest leads.
+    `influences`: on the peaks of the best players.
     """
 
     run: Run
@@ -64,6 +68,7 @@ class Book:
     words: GameWords
     about: RunPeople
     dominant: Leads
+    influences: Influences = field(default_factory=dict)
 
     def fields_of(self, players: Sequence[str], year: int | None = None) -> dict[str, list[str]]:
         """Columns of a table with what is known of its players: ages in a year, or else births and deaths.

@@ -13,6 +13,7 @@ from ttt_cli.views.players import facts_line
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
 from ttt_cli.views.report.careers import best_events, career_sentence, rivals
+from ttt_cli.views.report.influences import influence_tables
 from ttt_cli.views.report.subjects import Subject
 from ttt_cli.views.rows import counted
 
@@ -46,6 +47,7 @@ def player_subject(book: Book, player: int) -> Subject:
         markup.section("Best wins", wins),
         markup.section("Streaks", _streaks(book, sides) if has_page else "")
         + markup.section("Years", career.years),
+        markup.section("Why this peak", influence_tables(book, player) if has_page else ""),
     ]
     content += [markup.columns(*sections)] if has_page else sections
     facts = facts_line(person._asdict(), person.peak_games)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
 from ttt_cli.parallel.processes import available_cores, run_chains
 from ttt_cli.runs.connection import RunReplaced
@@ -13,12 +14,14 @@ from ttt_cli.views.report.book import Book, BookSettings, make_plain_book
 from ttt_cli.views.report.comparison import history_scripts
 from ttt_cli.views.report.event_pages import event_subject
 from ttt_cli.views.report.folder import SiteFile
+from ttt_cli.views.report.influences import Influences, influences_of
 from ttt_cli.views.report.markup import is_shared
 from ttt_cli.views.report.player_pages import player_subject
 from ttt_cli.views.report.subjects import subject_pages
 
 _LARGE: Final = 100_000  # games from which on another process helps
 _BEGIN: Final = "begin"
+_INFLUENCES: Final = "influences"
 _PAGES: Final = "pages"
 
 
@@ -46,43 +49,69 @@ def player_files(book: Book, *, shared: bool) -> Iterator[SiteFile]:
         yield SiteFile(f"players/{name}", text)
 
 
+class _Made(NamedTuple):
+    """What a step of the other process has made."""
+
+    influences: Influences
+    files: Sequence[SiteFile] = ()
+
+
 @dataclass(frozen=True)
-class _SimpleFiles:
-    """Makes `simple_files` in another process, of the run that was `created` then."""
+class _SharedSteps:
+    """Makes influences and `simple_files` in another process, of the run that was `created` then."""
 
     settings: BookSettings
     created: str
 
-    def step(self, item: str, *, fresh: bool) -> list[SiteFile]:  # noqa: ARG002
-        """Nothing to begin with, then the files."""
+    def step(self, item: str, *, fresh: bool) -> _Made:  # noqa: ARG002
+        """Nothing to begin with, then influences, then the files."""
         if item == _BEGIN:
-            return []
+            return _Made({})
         run = self.settings.run
         with run:
             if run.meta.created != self.created:
                 raise RunReplaced("the run was replaced meanwhile", where=run.name)
-            return list(simple_files(make_plain_book(self.settings)))
+            if item == _INFLUENCES:
+                return _Made(influences_of(self._book))
+            return _Made({}, list(simple_files(self._book)))
+
+    @cached_property
+    def _book(self) -> Book:
+        return make_plain_book(self.settings)
+
+
+@dataclass(frozen=True)
+class SharedWork:
+    """Influences and simple files, to be asked for in this order: those of `results`, of another process.
+
+    What it has not made is made here.
+    """
+
+    results: Iterator[_Made]
+
+    def influences(self, book: Book) -> Influences:
+        """The influences on the peaks of the best players."""
+        made = next(self.results, None)
+        return influences_of(book) if made is None else made.influences
+
+    def files(self, book: Book) -> Iterator[SiteFile]:
+        """The files of `simple_files`."""
+        made = next(self.results, None)
+        return simple_files(book) if made is None else iter(made.files)
 
 
 @contextmanager
-def simple_files_elsewhere(
-    settings: BookSettings,
-) -> Iterator[Callable[[Book], Iterator[SiteFile]]]:
-    """Begin to make `simple_files` in another process if the run is large; yield a function that returns them.
+def shared_work(settings: BookSettings) -> Iterator[SharedWork]:
+    """Begin to make influences and `simple_files` in another process if the run is large.
 
     They are made here if the run is small, there is one processor, or the other process is lost.
     """
     run = settings.run
     if run.path is None or run.meta.games < _LARGE or available_cores() < 2:
-        yield simple_files
+        yield SharedWork(iter(()))
         return
-    worker = _SimpleFiles(settings, run.meta.created)
-    chain = [_BEGIN, _PAGES]
-    with closing(run_chains(worker, [chain], jobs=2, on_lost=lambda *_: None)) as results:
-        has_begun = next(results, None) is not None
-
-        def files(book: Book) -> Iterator[SiteFile]:
-            made = next(results, None) if has_begun else None
-            return simple_files(book) if made is None else iter(made)
-
-        yield files
+    steps = _SharedSteps(settings, run.meta.created)
+    chain = [_BEGIN, _INFLUENCES, _PAGES]
+    with closing(run_chains(steps, [chain], jobs=2, on_lost=lambda *_: None)) as results:
+        next(results, None)
+        yield SharedWork(results)

@@ -1,6 +1,7 @@
 """A site: a folder of linked pages of players, years and events."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,7 +17,7 @@ from ttt_cli.views.report.folder import SiteFile, new_folder
 from ttt_cli.views.report.front_page import front_page
 from ttt_cli.views.report.lists import event_lists, player_lists, year_list
 from ttt_cli.views.report.record_page import find_records, record_page
-from ttt_cli.views.report.shared_work import player_files, simple_files, simple_files_elsewhere
+from ttt_cli.views.report.shared_work import player_files, shared_work, simple_files
 from ttt_cli.views.report.year_pages import year_page
 
 MOST_PAGES: Final = 30_000  # of players, and as many of events
@@ -62,10 +63,11 @@ def write_site(
     settings = BookSettings(
         run, limits or eligible(run), title or markup.readable(run.name), most, published
     )
-    with run, new_folder(folder) as write, simple_files_elsewhere(settings) as simple:
+    with run, new_folder(folder) as write, shared_work(settings) as shared:
         book = make_book(settings)
+        book = replace(book, influences=shared.influences(book))
         with progress.task("writing pages", None, "pages") as bar:
-            for path, text in site_files(book, simple):
+            for path, text in site_files(book, shared.files):
                 files += 1
                 size += write(path, text)
                 bar.advance(1)
