@@ -10,6 +10,7 @@ import pytest
 from tests.support.builders import make_games, random_rows
 from tests.support.handmade import CONFIG
 from tests.support.joint_runs import JOINT, PLAY, run_of
+from tests.support.sides import games_of_sides
 from ttt_cli import api
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.write import memory_run
@@ -18,7 +19,7 @@ from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.doubt import DoubtedGames, doubt_view, eligible_skills
 from ttt_cli.views.fewest_removals import fewest_removals
-from ttt_cli.views.game_choice import games_in_file, games_where
+from ttt_cli.views.game_choice import games_in_file, games_where, with_whole_races
 from ttt_cli.views.rankings.eligible import Eligible
 
 EVERYONE = Eligible()
@@ -48,6 +49,18 @@ def refit(games):
     timeline = build_timeline(games, "year", "known")
     fit = ttt.fit(timeline, ttt.Params(**{**PLAY, **GIVEN}), JOINT)
     return memory_run(games, timeline, fit, CONFIG)
+
+
+@pytest.fixture(scope="module")
+def run_of_teams():
+    """Games of two against two, and against one."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for number in range(90):
+        a, b, c, d = rng.permutation(list("abcdefgh"))[:4].tolist()
+        second = f"{c} / {d}" if number % 3 else c
+        rows.append((1900 + number // 30, f"{a} / {b}", second, int(rng.integers(3))))
+    return refit(games_of_sides(rows))
 
 
 def records(games):
@@ -138,6 +151,15 @@ def test_a_file_names_each_of_its_games_once(run, games, tmp_path: Path):
     ["year = 1901 and player = 'p01'", "white = 'p03' and black = 'p04'", "year = 1903"],
 )
 def test_first_order_is_near_a_refit(run, condition):
+    assert_first_order_is_near_a_refit(run, condition)
+
+
+@pytest.mark.parametrize("condition", ["player = 'b' and year = 1901", "year = 1902"])
+def test_first_order_is_near_a_refit_for_teams(run_of_teams, condition):
+    assert_first_order_is_near_a_refit(run_of_teams, condition)
+
+
+def assert_first_order_is_near_a_refit(run, condition):
     def frame(refitting):
         view = doubt_view(run, DoubtedGames(condition), EVERYONE, refitting, None, every=True)
         return {row[:2]: row[2:] for row in view.skills.rows}, view
@@ -155,6 +177,55 @@ def test_first_order_is_near_a_refit(run, condition):
         change = mean_without - mean
         assert first_order[key][2] - mean == pytest.approx(change, abs=max(1.0, 0.05 * abs(change)))
         assert first_order[key][3] == pytest.approx(sd_without, abs=2.0)
+
+
+def test_conditions_know_all_members_of_teams(run_of_teams):
+    games = run_of_teams.stored_games()
+    names = games.teams.names(games.players)
+    of_sides = [
+        (
+            names[games.white_team[row]] or games.players[games.white[row]],
+            names[games.black_team[row]] or games.players[games.black[row]],
+        )
+        for row in range(len(games))
+    ]
+    meant = {
+        "player = 'b'": lambda white, black: "b" in white + black,
+        "player != 'b'": lambda white, black: "b" not in white + black,
+        "not player = 'b'": lambda white, black: "b" not in white + black,
+        "white = 'b'": lambda white, _: "b" in white,
+        "black = 'b' and not black in ('c', 'd')": lambda _, black: (
+            "b" in black and not {"c", "d"} & {*black}
+        ),
+    }
+    for condition, is_meant in meant.items():
+        rows = games_where(run_of_teams, games, condition).rows.tolist()
+        assert rows == [row for row, sides in enumerate(of_sides) if is_meant(*sides)], condition
+
+
+def test_orders_of_finish_are_left_out_whole():
+    """The middle player of three is asked about."""
+    rows = [((1900, 1), "a", "b", 2), ((1900, 1), "b", "c", 2), ((1901, 2), "c", "a", 2),
+            ((1901, 2), "a", "b", 1), ((1901, 3), "b", "a", 2)]  # fmt: skip
+    games = games_of_sides(rows)
+    chosen = with_whole_races(games, games_where(refit(games), games, "white = 'c'"))
+    assert chosen.rows.tolist() == [2, 3]
+    assert chosen.notes == ("orders of finish are left out whole",)
+    whole = games_where(refit(games), games, "year = 1900")
+    assert with_whole_races(games, whole) is whole
+    with pytest.raises(ConfigError, match="not computed for orders of finish"):
+        api.doubt(refit(games), "year = 1900")
+    view = doubt_view(refit(games), DoubtedGames("white = 'c'"), EVERYONE, refit, None, every=False)
+    assert "Without 2 of 5 games" in view.skills.title[0]
+
+
+def test_players_in_no_other_team_have_no_mean(run_of_teams):
+    games = run_of_teams.stored_games()
+    doubted = DoubtedGames("player = 'b'")
+    view = doubt_view(run_of_teams, doubted, EVERYONE, None, None, every=False)
+    assert [row[0] for row in view.skills.rows if row[4] is None] == ["b"]
+    removals = fewest_removals(run_of_teams, games, 1902, EVERYONE, refit)
+    assert removals.new_leader != removals.leader
 
 
 def test_players_without_other_games_have_no_mean_and_come_last():

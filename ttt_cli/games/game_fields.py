@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games, years_of
 from ttt_cli.games.where import (
     AllOf,
@@ -48,7 +49,10 @@ def check_fields(condition: Condition) -> None:
 
 
 def field_columns(games: Games) -> dict[str, CodedColumn[str]]:
-    """The fields of games as texts, empty where nothing is known; `player` is White's or Black's."""
+    """The fields of games as texts, empty where nothing is known; `player` is White's or Black's.
+
+    `white 2`, `white 3` and so on are further members of teams, and the first one where there are fewer.
+    """
     files = tuple(file.path for file in games.report.files) or ("",)
     years, year_codes = np.unique(years_of(games.date), return_inverse=True)
     return {
@@ -63,7 +67,30 @@ def field_columns(games: Games) -> dict[str, CodedColumn[str]]:
         "category": games.category,
         "source": games.source,
         "file": CodedColumn(games.source_file, files),
+        **_further_members(games),
     }
+
+
+def _further_members(games: Games) -> dict[str, CodedColumn[str]]:
+    """Columns of members of teams beyond the first."""
+    further = further_members(games)
+    columns = {}
+    for side, first in zip(SIDES, (games.white, games.black), strict=True):
+        on_side = further.is_black == (side != SIDES[0])
+        game = further.game[on_side]
+        player = further.player[on_side]
+        number = np.arange(len(game)) - np.searchsorted(game, game)  # of the member of the game
+        for member in range(number.max(initial=-1) + 1):
+            codes = first.copy()
+            codes[game[number == member]] = player[number == member]
+            columns[f"{side} {member + 2}"] = CodedColumn(codes, games.players)
+    return columns
+
+
+def columns_of(field: str, columns: Fields) -> list[CodedColumn[str]]:
+    """The columns of a field: of `player`, `white` and `black` those of all members of a side."""
+    fields = SIDES if field == PLAYER else (field,)
+    return [column for name, column in columns.items() if name.partition(" ")[0] in fields]
 
 
 def date_texts(games: Games, rows: slice = ALL) -> CodedColumn[str]:
@@ -92,10 +119,10 @@ def _truths(condition: Condition, columns: Fields) -> Truths:
             return _lowest([_truths(part, columns) for part in parts])
         case AnyOf(parts):
             return _highest([_truths(part, columns) for part in parts])
-        case FieldComparison(field, operator) if field == PLAYER:
-            sides = [_truths_in(condition, columns[side]) for side in SIDES]
-            of_both = operator == "!="  # which says that the player is on neither side
-            return _lowest(sides) if of_both else _highest(sides)
+        case FieldComparison(field, operator) if field in (PLAYER, *SIDES):
+            members = [_truths_in(condition, column) for column in columns_of(field, columns)]
+            of_all = operator == "!="  # which says that the player is none of them
+            return _lowest(members) if of_all else _highest(members)
         case IsUnknown(field) if field == PLAYER:
             return np.full(len(columns["date"]), FALSE, np.int8)
         case _:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from ttt_cli.games.table import Games
-from ttt_cli.inference.games_in_posterior import refuse_teams
 from ttt_cli.inference.influence import Influence
 from ttt_cli.periods import label
 from ttt_cli.runs.run import Run
@@ -17,7 +16,13 @@ from ttt_cli.runs.skills_at_periods import Skill
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError, LookupFailed
 from ttt_cli.views.columns import Column, build_rows, each
-from ttt_cli.views.game_choice import ChosenGames, games_in_file, games_of_source, games_where
+from ttt_cli.views.game_choice import (
+    ChosenGames,
+    games_in_file,
+    games_of_source,
+    games_where,
+    with_whole_races,
+)
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rows import Rows, counted, finite
 from ttt_cli.views.run import run_line
@@ -130,12 +135,11 @@ def doubt_view(
     """
     with run:
         games = run.stored_games()
-        chosen = doubted.find(run, games)
+        chosen = with_whole_races(games, doubted.find(run, games))
         if len(chosen.rows) == len(games):
             raise ConfigError(f"these are all games of {run.name}", hint="leave some in")
         without: Without
         if refit is None:
-            refuse_teams(run, "changes without records")
             without = WithoutToFirstOrder(run, Influence(run, games), games, chosen.rows)
         else:
             without = WithoutByRefit(run, refit(games_without(games, chosen.rows)))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from ttt_cli.games.game_fields import date_texts
+from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games
-from ttt_cli.inference.games_in_posterior import refuse_teams
 from ttt_cli.inference.influence import Influence, Supposition, Target
 from ttt_cli.periods import label, period_of
 from ttt_cli.runs.run import Run
@@ -99,11 +99,12 @@ def fewest_removal_rows(run: Run, at: str | int, limits: Eligible, refit: Refit)
         removals = fewest_removals(run, games, period_number, limits, refit)
         dates = date_texts(games)
         words = game_words(run)
+        team_names = games.teams.names(games.players)
         rows = [
             LeftOut(
                 date=dates[row],
-                white=games.players[games.white[row]],
-                black=games.players[games.black[row]],
+                white=team_names[games.white_team[row]] or games.players[games.white[row]],
+                black=team_names[games.black_team[row]] or games.players[games.black[row]],
                 result=words.result_of_game(
                     int(games.outcome[row]), float(games.victory_margin[row])
                 ),
@@ -165,7 +166,6 @@ class _Search:
         self._games = games
         self._field = field
         self._refit = refit
-        refuse_teams(run, "fewest removals")
         self._influence = Influence(run, games)
         self._leader = field.players[0]
         self._rivals = [
@@ -215,7 +215,10 @@ class _Search:
         leader = games.players.index(self._leader)
         period = period_of(games.date, cast("Period", self._run.meta.period))
         is_up_to = period <= self._field.period_number[0]
-        rows = np.flatnonzero(((games.white == leader) | (games.black == leader)) & is_up_to)
+        further = further_members(games)
+        plays = (games.white == leader) | (games.black == leader)
+        plays[further.game[further.player == leader]] = True
+        rows = np.flatnonzero(plays & is_up_to)
         if len(rows) > MOST or len(rows) == len(games):
             return None
         return Removal(tuple(rows.tolist()), self._field.players[1], -np.inf)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.game_fields import PLAYER, SIDES, check_fields, field_columns, rows_that_meet
+from ttt_cli.games.game_fields import check_fields, columns_of, field_columns, rows_that_meet
 from ttt_cli.games.table import GameColumns, Games
 from ttt_cli.games.where import Condition, FieldComparison, comparisons, parse_condition
 from ttt_cli.reading.columns import CodedColumn
@@ -76,8 +76,8 @@ def _unknown_values(condition: Condition, columns: Mapping[str, CodedColumn[str]
     for comparison in comparisons(condition):
         if not isinstance(comparison, FieldComparison) or comparison.operator != "=":
             continue
-        names = SIDES if comparison.field == PLAYER else (comparison.field,)
-        texts = {text for name in names for text in columns[name].values if text}
+        of_field = columns_of(comparison.field, columns)
+        texts = {text for column in of_field for text in column.values if text}
         folded = {text.casefold() for text in texts}
         for value in comparison.values:
             if isinstance(value, str) and value.casefold() not in folded:
@@ -119,6 +119,17 @@ def games_in_file(run: Run, games: Games, path: str) -> ChosenGames:
         )
     notes = (f"{counted(missing, 'game')} of {path} not found in {run.name}",) if missing else ()
     return ChosenGames(np.array(sorted(rows)), f"the games of {path}", notes)
+
+
+def with_whole_races(games: Games, chosen: ChosenGames) -> ChosenGames:
+    """The games with all others of the orders of finish that they are a part of."""
+    races = np.unique(games.race[chosen.rows])
+    is_added = np.isin(games.race, races[races > 0])
+    is_added[chosen.rows] = False
+    if not is_added.any():
+        return chosen
+    rows = np.sort(np.append(chosen.rows, np.flatnonzero(is_added)))
+    return chosen._replace(rows=rows, notes=(*chosen.notes, "orders of finish are left out whole"))
 
 
 def _game_keys(columns: GameColumns) -> list[GameKey]:

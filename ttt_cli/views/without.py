@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
+from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games, games_from_columns
 from ttt_cli.inference.influence import Influence, Supposed, Supposition
 from ttt_cli.periods import period_of
@@ -94,7 +95,12 @@ def games_without(games: Games, rows: Places) -> Games:
     remaining = np.ones(len(games), np.bool_)
     remaining[rows] = False
     return games_from_columns(
-        games.columns.take(remaining), games.players, games.report, games.spellings, games.people
+        games.columns.take(remaining),
+        games.players,
+        games.report,
+        games.spellings,
+        games.people,
+        teams=games.teams,
     )
 
 
@@ -104,6 +110,8 @@ def first_periods(run: Run, games: Games) -> dict[str, int]:
     first = np.full(len(games.players), np.iinfo(np.int64).max)
     np.minimum.at(first, games.white, period)
     np.minimum.at(first, games.black, period)
+    further = further_members(games)
+    np.minimum.at(first, further.player, period[further.game])
     return {
         player: number
         for player, number in zip(games.players, first.tolist(), strict=True)
