@@ -165,6 +165,17 @@ def sums_from_first(before: Index, values: Array) -> ChainSums:
     return ChainSums(first, total)
 
 
+class Solved(NamedTuple):
+    """An approximate solution x of A x = b, and what is left of b, b - A x; (variables,) each."""
+
+    x: Array
+    residual: Array
+
+    def times(self, factor: float) -> Solved:
+        """The solution for a multiple of b."""
+        return Solved(factor * self.x, factor * self.residual)
+
+
 class Precision:
     """Symmetric matrix A of chains and further entries. Raises ValueError unless positive definite.
 
@@ -211,8 +222,8 @@ class Precision:
         energy: float = 0.0,
         added: Solver | None = None,
         similar: Solution | None = None,
-    ) -> tuple[Array, Array]:
-        """x and b - A x by `conjugate_gradients`, preconditioned with the chains and the whole diagonal.
+    ) -> Solved:
+        """x of A x = b by `conjugate_gradients`, preconditioned with the chains and the whole diagonal.
 
         `added`: the product of x with a matrix that is added to A. `similar`: the solution for a similar b.
         """
@@ -227,7 +238,7 @@ class Precision:
         )
         if not result.converged:
             raise ValueError("conjugate gradients do not converge")
-        return result.x, result.residual
+        return Solved(result.x, result.residual)
 
     def factor(
         self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False

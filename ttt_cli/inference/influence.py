@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.table import DRAW, LOSS, WIN, Games
-from ttt_cli.gaussian.precision import Solver, dot
+from ttt_cli.gaussian.precision import Solved, Solver, dot
 from ttt_cli.inference.games_in_posterior import games_in_posterior
 from ttt_cli.inference.links import UNKNOWN_CODE
 from ttt_cli.kernels import joint as kernels
@@ -79,17 +79,6 @@ class SiteChange(NamedTuple):
     games: Places
     precision: Array
     force: Array
-
-
-class Solved(NamedTuple):
-    """An approximate solution x of A x = b, and what is left of b, (variables,) each."""
-
-    x: Array
-    residual: Array
-
-    def times(self, other: float) -> Solved:
-        """The solution for a multiple of b."""
-        return Solved(other * self.x, other * self.residual)
 
 
 @dataclass(frozen=True)
@@ -328,7 +317,7 @@ class Influence:
                 along = self.games.between(x, change.games)
                 return self.games.gathered(change.games, change.precision * along)
 
-        return Solved(*self._precision.solve(b, residual=residual, added=added))
+        return self._precision.solve(b, residual=residual, added=added)
 
 
 def _cavities(mean: Array, variance: Array, sites: Array, share: Array) -> Array:

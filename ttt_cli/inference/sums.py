@@ -234,7 +234,7 @@ def _offset_variables(timeline: Timeline, members: Members, player_offsets: Play
     return np.where(of_member < 0, np.int32(-1), number).astype(np.int32)
 
 
-class _Performances(NamedTuple):
+class _SidePerformances(NamedTuple):
     """Performances of sides in orders of finish, by period.
 
     | name | shape | |
@@ -258,13 +258,15 @@ class _Performances(NamedTuple):
 
 def _find_performances(
     timeline: Timeline, sides: _SidesAsSums, period: Ids, first_variable: int
-) -> _Performances:
+) -> _SidePerformances:
     """The performances of sides; a side with two neighbours in an order of finish has one. `period`: of games."""
     of_side = np.full(2 * timeline.n_games, -1)
     n_periods = len(timeline.game_start) - 1
     if timeline.race is None:
         nothing = np.empty(0, np.int64)
-        return _Performances(first_variable, of_side, nothing, np.zeros(n_periods + 1, np.int64))
+        return _SidePerformances(
+            first_variable, of_side, nothing, np.zeros(n_periods + 1, np.int64)
+        )
     # sides of the same race with the same first member are one side
     in_race = np.flatnonzero(np.repeat(timeline.race > 0, 2))
     race = timeline.race[in_race // 2]
@@ -278,10 +280,12 @@ def _find_performances(
     of_side[in_race] = new_number[number]
     count = np.bincount(period_of_performance, minlength=n_periods)
     start = np.append(0, np.cumsum(count)).astype(np.int64)
-    return _Performances(first_variable, of_side, side[order], start)
+    return _SidePerformances(first_variable, of_side, side[order], start)
 
 
-def _link_entries(games: Places, sides: _SidesAsSums, performances: _Performances) -> _LinkEntries:
+def _link_entries(
+    games: Places, sides: _SidesAsSums, performances: _SidePerformances
+) -> _LinkEntries:
     """The entries of all links, by link.
 
     | link | entries |
@@ -315,7 +319,7 @@ def _design(
     timeline: Timeline,
     games: Places,
     sides: _SidesAsSums,
-    performances: _Performances,
+    performances: _SidePerformances,
     terms: tuple[str, ...],
     thresholds: tuple[int, ...],
 ) -> LinkDesign:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.gaussian.precision import FEW, Solution, dot
+from ttt_cli.gaussian.precision import FEW, Solution, Solved, dot
 from ttt_cli.runs.precision import Arrays, RunPrecision
 from ttt_cli.runs.skills_at_periods import Interpolator, Skill, SkillsAtPeriods
 from ttt_cli.support.arrays import Array, Places
@@ -46,7 +46,7 @@ class SkillSum(NamedTuple):
     noise: float
 
 
-class _Groups(NamedTuple):
+class _SkillGroups(NamedTuple):
     """The skills of some groups: all one after the other, and those of each group."""
 
     together: SkillsAtPeriods
@@ -200,7 +200,7 @@ class JointSkills:
             noise = self._skills.own_noise(at_periods.as_column, at_periods)
             samples[:, after_node] += _drawn(rng, noise, len(samples))
 
-    def _groups(self, groups: Sequence[Sequence[Skill]]) -> _Groups:
+    def _groups(self, groups: Sequence[Sequence[Skill]]) -> _SkillGroups:
         """The skills of all groups, and of each."""
         together = self._skills.find([skill for group in groups for skill in group])
         apart = []
@@ -208,12 +208,12 @@ class JointSkills:
         for group in groups:
             apart.append(together.take(slice(begin, begin + len(group))))
             begin += len(group)
-        return _Groups(together, apart)
+        return _SkillGroups(together, apart)
 
-    def _solved(self, b: Array, exact: float, similar: Solution | None = None) -> _Solved:
-        """x of A x = b and the residual."""
+    def _solved(self, b: Array, exact: float, similar: Solution | None = None) -> Solved:
+        """x of A x = b, as exact as `exact` of b."""
         with self._checked():
-            return _Solved(*self._a.solve(b, residual=exact, similar=similar))
+            return self._a.solve(b, residual=exact, similar=similar)
 
     def _covariance(self, skills: SkillsAtPeriods, exact: float, *, few: bool) -> Array:
         """W' A^-1 W for the weights W of skills, and their own noise."""
@@ -286,13 +286,6 @@ class JointSkills:
             raise RunError(
                 "its joint posterior is inconsistent", where=self._name, hint="fit the games again"
             ) from error
-
-
-class _Solved(NamedTuple):
-    """An approximate solution x of A x = b, and b - A x, (variables,) each."""
-
-    x: Array
-    residual: Array
 
 
 def _drawn(rng: np.random.Generator, covariance: Array, n: int) -> Array:

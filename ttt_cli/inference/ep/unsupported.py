@@ -2,14 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.transport import Placement
+from ttt_cli.inference.links import LinkedGames
+from ttt_cli.inference.model import Play
 from ttt_cli.support.errors import ConfigError
+from ttt_cli.timeline import Timeline
 
-if TYPE_CHECKING:
-    from ttt_cli.inference.ep.through_time import ThroughTime
+
+class CombinedParams(Protocol):
+    """Parameters that may exclude each other, as in `ThroughTimeParams`."""
+
+    @property
+    def given_lapse(self) -> float | None:
+        """The share of games that chance decides; None: it is estimated."""
+
+    @property
+    def draws_move(self) -> bool:
+        """Whether draw margins follow years or strength."""
+
+    @property
+    def step_settings(self) -> object:
+        """Steps between margins of victory."""
+
+
+class Combination(Protocol):
+    """What is fitted together; see `ThroughTime`."""
+
+    @property
+    def timeline(self) -> Timeline:
+        """All games."""
+
+    @property
+    def params(self) -> CombinedParams:
+        """As configured."""
+
+    @property
+    def play(self) -> Play:
+        """How games are played."""
+
+    @property
+    def links(self) -> LinkedGames | None:
+        """Games of other kinds than two players."""
+
+    @property
+    def category_offsets(self) -> Sequence[object]:
+        """The categories in which players have offsets."""
+
+    @property
+    def steps(self) -> Sequence[object]:
+        """Steps between margins of victory. Raises ConfigError where the games have no margins."""
 
 
 class _Conflict(NamedTuple):
@@ -20,7 +65,7 @@ class _Conflict(NamedTuple):
 
 
 def refuse_unsupported(
-    model: ThroughTime, solver: SolverConfig, placement: Placement | None
+    model: Combination, solver: SolverConfig, placement: Placement | None
 ) -> None:
     """Raise ConfigError for parts of a model, or of a solver, that cannot be fitted together."""
     if placement and solver.posterior == "joint":
@@ -50,7 +95,7 @@ def refuse_unsupported(
         _refuse_with_steps(model)
 
 
-def _refuse_with_doubt(model: ThroughTime) -> None:
+def _refuse_with_doubt(model: Combination) -> None:
     """Raise ConfigError for what cannot be fitted with doubtful records."""
     if (
         model.play.own_margins
@@ -65,7 +110,7 @@ def _refuse_with_doubt(model: ThroughTime) -> None:
         )
 
 
-def _refuse_with_sums(model: ThroughTime, placement: Placement | None) -> None:
+def _refuse_with_sums(model: Combination, placement: Placement | None) -> None:
     """Raise ConfigError for what cannot be fitted with teams and orders of finish."""
     params = model.params
     _refuse(
@@ -79,7 +124,7 @@ def _refuse_with_sums(model: ThroughTime, placement: Placement | None) -> None:
     )
 
 
-def _refuse_with_steps(model: ThroughTime) -> None:
+def _refuse_with_steps(model: Combination) -> None:
     """Raise ConfigError for what cannot be fitted with margins of victory."""
     params = model.params
     _refuse(
