@@ -11,10 +11,11 @@ from ttt_cli.config.schema import CHESS_SPEEDS, FILE_SOURCE, DataConfig, drops_u
 from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.dictionaries import IDS, Dictionaries
 from ttt_cli.games.players import Mentions, SideColumns, all_mentions, find_mentions
+from ttt_cli.games.record_columns import RecordColumns
 from ttt_cli.games.selection import filters_need_all_games
 from ttt_cli.games.sources import file_label
 from ttt_cli.games.table import years_of
-from ttt_cli.games.validate import RecordColumns, validate
+from ttt_cli.games.validate import validate
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import FileRecords
 from ttt_cli.reading.columns import Codes, counts_of, has_stride_0, rows_of_column

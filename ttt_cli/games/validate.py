@@ -9,10 +9,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig, Period, drops_unplayed
 from ttt_cli.games.dictionaries import Dictionaries
@@ -21,6 +20,7 @@ from ttt_cli.games.margins import is_single_win, read_margins
 from ttt_cli.games.missing import find_missing, missing_words
 from ttt_cli.games.names import clean_name, name_key
 from ttt_cli.games.odds import odds_points, odds_words
+from ttt_cli.games.record_columns import RecordColumns, column_or_value
 from ttt_cli.games.sources import source_weights
 from ttt_cli.games.table import DRAW, winner_named_first
 from ttt_cli.periods import label, period_of
@@ -64,11 +64,14 @@ _USUAL_FACTORS: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}  # of status
 
 
 class _OddDates(NamedTuple):
-    """What is said of dates that are odd for a reason, and whether they are used."""
+    """What is said of dates that are odd for a reason, and whether they are used.
+
+    `used`: where periods are shorter than years; `used_by_year`: where they are years.
+    """
 
     remedy: str
-    used: bool  # where periods are shorter than years
-    used_by_year: bool  # where periods are years
+    used: bool
+    used_by_year: bool
 
 
 _ODD_DATES: Final = {
@@ -94,29 +97,6 @@ _ODD_DATES: Final = {
         "data.dates: number takes them as numbers of periods", used=False, used_by_year=False
     ),
 }
-
-
-@dataclass(frozen=True)
-class RecordColumns:
-    """Columns of the records of a file, (records,) each; of equal entries they may have stride 0.
-
-    Dates, names, results and texts are numbers in the `Dictionaries`.
-    """
-
-    line: Codes  # the place of each record in the file (see `reading.reports`)
-    date: Codes
-    white: Codes
-    black: Codes
-    result: Codes
-    reject_code: NDArray[np.int8]  # 0: not rejected
-    weight: Array
-    offset: Array  # Elo points added to White's strength
-    neutral: Mask
-    p_true: Array  # probability that it is right
-    victory_margin: Array  # by how much a single game was won, 0 where it is drawn or nobody knows
-    computer: Mask  # whether a side is a program by its type or title
-    moves: Codes  # hashes of moves, 0 where there are none
-    texts: Mapping[str, Codes]  # by column, without those that are empty throughout
 
 
 @dataclass(frozen=True)
@@ -159,20 +139,11 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     _reject_unlikely_weights(dictionaries.tallies, results.number, weight, findings)
     sides = read_names(records, dictionaries, names, findings)
     texts = read_texts(records, dictionaries, keep_odds=odds.are_understood)
-    for name in data.covariates:
-        is_missing = find_missing(records, dictionaries, texts, name)
-        if data.missing == "drop":
-            findings.reject_where(is_missing, reasons.NO_COVARIATE)
-        else:
-            detail = missing_words(name, int(np.count_nonzero(is_missing)))
-            findings.note_records(reasons.UNKNOWN_COVARIATE, is_missing, detail)
+    _find_missing_covariates(records, dictionaries, data, texts, findings)
     victory_margin = None
     if margins is not None:
         is_won = is_single_win(dictionaries.tallies)[results.number]
-        victory_margin = np.where(is_won, margins, 0.0)
-        is_unknown = is_won & (victory_margin == 0.0)
-        detail = f"wins without a margin, which count as any win: {np.count_nonzero(is_unknown):,}"
-        findings.note_records(reasons.UNKNOWN_MARGIN, is_unknown, detail)
+        victory_margin = _margins_of_wins(margins, is_won, findings)
     reject_code = findings.reject_code
     winner_first = False
     if data.colours == "auto" and not records.layout.races:
@@ -185,13 +156,13 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         black=sides.black,
         result=results.number,
         reject_code=reject_code,
-        weight=_or_throughout(weight, np.float64(1.0), len(records)),
-        offset=_or_throughout(odds.offset, np.float64(0.0), len(records)),
-        neutral=_or_throughout(None if neutral is None else neutral != 0, np.False_, len(records)),
-        p_true=_or_throughout(p_true, np.float64(1.0), len(records)),
-        victory_margin=_or_throughout(victory_margin, np.float64(0.0), len(records)),
-        computer=_or_throughout(computer, np.False_, len(records)),
-        moves=_or_throughout(moves, np.int64(0), len(records)),
+        weight=column_or_value(weight, np.float64(1.0), len(records)),
+        offset=column_or_value(odds.offset, np.float64(0.0), len(records)),
+        neutral=column_or_value(None if neutral is None else neutral != 0, np.False_, len(records)),
+        p_true=column_or_value(p_true, np.float64(1.0), len(records)),
+        victory_margin=column_or_value(victory_margin, np.float64(0.0), len(records)),
+        computer=column_or_value(computer, np.False_, len(records)),
+        moves=column_or_value(moves, np.int64(0), len(records)),
         texts=texts,
     )
     notes = [
@@ -201,9 +172,30 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     return Validated(columns, notes, winner_first)
 
 
-def _or_throughout(column: NDArray[Any] | None, value: np.generic, count: int) -> NDArray[Any]:
-    """The column, or the value for all records."""
-    return np.broadcast_to(value, count) if column is None else column
+def _find_missing_covariates(
+    records: FileRecords,
+    dictionaries: Dictionaries,
+    data: DataConfig,
+    texts: Mapping[str, Codes],
+    findings: Findings,
+) -> None:
+    """Reject records without a covariate, or note how many there are, as `data.missing` says."""
+    for name in data.covariates:
+        is_missing = find_missing(records, dictionaries, texts, name)
+        if data.missing == "drop":
+            findings.reject_where(is_missing, reasons.NO_COVARIATE)
+        else:
+            detail = missing_words(name, int(np.count_nonzero(is_missing)))
+            findings.note_records(reasons.UNKNOWN_COVARIATE, is_missing, detail)
+
+
+def _margins_of_wins(margins: Array, is_won: Mask, findings: Findings) -> Array:
+    """Margins of victory of single games that were won, 0 of all others; notes wins without one."""
+    victory_margin: Array = np.where(is_won, margins, 0.0)
+    is_unknown = is_won & (victory_margin == 0.0)
+    detail = f"wins without a margin, which count as any win: {np.count_nonzero(is_unknown):,}"
+    findings.note_records(reasons.UNKNOWN_MARGIN, is_unknown, detail)
+    return victory_margin
 
 
 def _product(factors: Sequence[Array | None]) -> Array | None:
@@ -295,12 +287,19 @@ class ResultColumn(NamedTuple):
 
 
 class _WrittenResults(NamedTuple):
-    """Distinct results as written with their number of games, and codes of these, (records,)."""
+    """Distinct results as written, (results,).
+
+    | name | shape | |
+    |---|---|---|
+    | values | (results,) | what is written |
+    | games | (results,) | the number of games as written, of a match; empty for a single game |
+    | outcomes | (results,) | as `parse_results` reads the values: 0, 1 or 2, or the reason for none |
+    | codes | (records,) | the number of each record's result |
+    """
 
     values: list[Written]
-    games: list[str]  # of a match, empty for a single game
+    games: list[str]
     codes: Codes
-    # as `parse_results` reads the values: 0, 1 or 2, or the reason for none
     outcomes: list[Outcome]
 
 
