@@ -88,16 +88,7 @@ def fill(
         "texts": {"id": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)},
     }
     tables |= _columns_of_some_games(games)
-    if points_by_term(fit.params):
-        points = points_added(fit.params, timeline)
-        rows = np.flatnonzero(points)
-        tables["covariate_points"] = {"row": rows, "points": points[rows]}
-    if fit.links is not None:
-        tables |= _link_columns(fit.links, nodes, offsets)
-    if fit.draws is not None:
-        tables["draws"] = vars(fit.draws)
-    if fit.newcomers is not None:
-        tables["newcomers"] = vars(fit.newcomers)
+    tables |= _columns_of_some_fits(timeline, fit, nodes, offsets)
     tables |= report_columns(games.report)
     if games.spellings:
         tables["spellings"] = _columns_of_rows(("player", "spelling"), games.spellings)
@@ -128,6 +119,24 @@ def _columns_of_some_games(games: Games) -> dict[str, Columns]:
     if games.victory_margin.any():
         rows = np.flatnonzero(games.victory_margin)
         tables["victory_margins"] = {"row": rows, "margin": games.victory_margin[rows]}
+    return tables
+
+
+def _columns_of_some_fits(
+    timeline: Timeline, fit: Fit, nodes: Places, offsets: Places
+) -> dict[str, Columns]:
+    """The tables that some fits fill; `nodes` and `offsets` in the order of their rows."""
+    tables: dict[str, Columns] = {}
+    if points_by_term(fit.params):
+        points = points_added(fit.params, timeline)
+        rows = np.flatnonzero(points)
+        tables["covariate_points"] = {"row": rows, "points": points[rows]}
+    if fit.links is not None:
+        tables |= _link_columns(fit.links, nodes, offsets)
+    if fit.draws is not None:
+        tables["draws"] = vars(fit.draws)
+    if fit.newcomers is not None:
+        tables["newcomers"] = vars(fit.newcomers)
     return tables
 
 
@@ -203,10 +212,10 @@ def _insert_categories(
         if name not in fit.categories:
             continue
         skill = fit.categories[name]
-        there = replace(timeline.unplayed(skill.nodes), node_games=skill.games)
-        nodes = by_player(there)
+        in_category = replace(timeline.unplayed(skill.nodes), node_games=skill.games)
+        nodes = by_player(in_category)
         offsets.append(skill.offset[nodes])
-        columns = spans(there, replace(fit, chains={"skill": skill.walk}), nodes)
+        columns = spans(in_category, replace(fit, chains={"skill": skill.walk}), nodes)
         of_category = np.full(len(skill.nodes), number, np.int32)
         named = {**columns, "category": of_category, "player": players[columns["player"]]}
         _insert(connection, "category_spans", named)
