@@ -279,7 +279,7 @@ def monthly(period: Period) -> Timeline:
 def test_as_few_periods_as_the_games_allow(
     monkeypatch: pytest.MonkeyPatch, period: Period, most: int, sets: int, every: int
 ) -> None:
-    monkeypatch.setattr(module, "MOST", most)
+    monkeypatch.setattr(module, "MOST_GAMES", most)
     assert affordable_every(monthly(period), 24, sets=sets) == every
 
 

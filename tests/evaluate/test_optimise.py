@@ -15,7 +15,7 @@ from tests.support.builders import fit_rows
 from tests.support.cases import each
 from ttt_cli.api import configure
 from ttt_cli.evaluate.optimise import Coordinate, coordinates, free_coordinates, parse_keys
-from ttt_cli.inference.maximise import CLOSE, MOST, REACHED, FunctionValue, maximise
+from ttt_cli.inference.maximise import CLOSE, MOST_STEPS, REACHED, FunctionValue, maximise
 from ttt_cli.inference.params import Params
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, ttt, ttt_d
@@ -110,7 +110,7 @@ def test_a_top_behind_a_cliff_is_not_reached():
     found = maximise(with_cliff, np.zeros(2), -FAR, FAR)
     assert not found.reached
     assert found.point.at[0] == pytest.approx(0.5, abs=0.02)
-    assert len(seen) < MOST
+    assert len(seen) < MOST_STEPS
 
 
 def test_a_flat_direction_has_no_standard_errors():
@@ -145,7 +145,7 @@ def test_the_bottom_of_a_valley_is_left_for_its_rim():
 
 
 def test_a_search_takes_no_more_steps_than_it_may(monkeypatch):
-    monkeypatch.setattr("ttt_cli.inference.maximise.MOST", 4)
+    monkeypatch.setattr("ttt_cli.inference.maximise.MOST_STEPS", 4)
     seen = []
 
     def waves(at):

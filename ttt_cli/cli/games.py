@@ -14,7 +14,7 @@ SECTIONS: Final = (  # those of views.ingest, which is not loaded for --help
     *("total", "files", "dropped", "excluded", "odd", "years", "players", "groups", "duplicates"),
     *("not_persons", "suspects"),
 )
-MOST: Final = 10  # rows of a section
+SHOWN_ROWS: Final = 10  # rows of a section
 LISTED: Final = "hint: --list --all lists them"
 
 
@@ -29,7 +29,7 @@ LISTED: Final = "hint: --list --all lists them"
 @click.option(
     "--top",
     type=click.IntRange(min=1),
-    help=f"Rows of a section; default {MOST}, of a single one all.",
+    help=f"Rows of a section; default {SHOWN_ROWS}, of a single one all.",
 )
 @click.option(
     "--suggest",
@@ -102,7 +102,7 @@ def command(
     form = fmt or default_format(out)
     asked_for = not suggest or form == "table" or fmt or only or out != "-"
     report = IngestReport(
-        records, top if top or only else MOST, short=form == "table", suspects=not no_suspects
+        records, top if top or only else SHOWN_ROWS, short=form == "table", suspects=not no_suspects
     )
     if suggest != "-" and asked_for:
         for number, rows in enumerate(report.tables(form, only)):

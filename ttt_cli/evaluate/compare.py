@@ -66,7 +66,7 @@ EXPERIENCE: Final = {
     "100+": 100,
 }
 # Games that all fits of a system may go through: one to two minutes of work
-MOST: Final = 25_000_000
+MOST_GAMES: Final = 25_000_000
 # Shares of a year after which to refit
 SHARES: Final = (
     1 / 52,
@@ -207,7 +207,7 @@ def compare(
 ) -> Comparison:
     """Predict the games from the period `since` on (None: the later half of the games) with each system.
 
-    Smoothed systems are refitted every `every` periods; None: as often as MOST allows, with cheaper parameters where
+    Smoothed systems are refitted every `every` periods; None: as often as `MOST_GAMES` allows, cheaper parameters where
     fits cost too much. With `tuning`, each is tuned on earlier games first; then `on_tuned(system, first_period)` is
     called. `jobs`: number of processes; None: the cluster of a config or of $TTT_CLUSTER, else as many as pay. Systems
     that fail, or are interrupted, are in `lost`. Raises LookupFailed, ConfigError, and the first error if all are lost.
@@ -296,11 +296,11 @@ def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOption
 
 
 def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
-    """Periods between refits: the fewest that keep all fits within `MOST` games, but at most one year."""
+    """Periods between refits: the fewest that keep all fits within `MOST_GAMES` games, but at most one year."""
     seen = timeline.game_start[first:-1]
     year = STEPS_PER_YEAR[timeline.period]
     choices = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
-    affordable = (every for every in choices if sets * int(seen[::every].sum()) <= MOST)
+    affordable = (every for every in choices if sets * int(seen[::every].sum()) <= MOST_GAMES)
     return next(affordable, choices[-1])
 
 

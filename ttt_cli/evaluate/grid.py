@@ -115,7 +115,7 @@ CHAIN: Final = 5
 CHAINS: Final = 8  # so many at least, while there are points enough
 # Games times points up to which starting processes costs more than it saves
 SMALL: Final = 2_000_000
-MOST: Final = 100_000  # points of a grid
+MOST_POINTS: Final = 100_000  # points of a grid
 PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 
 
@@ -236,8 +236,8 @@ def _axis_of(path: KeyPath, symbols: Mapping[str, str]) -> str:
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     """Parameters at every point, neighbours in succession. Raises ConfigError for rejected values and too many."""
     size = math.prod(len(axis.values) for axis in axes)
-    if size > MOST:
-        raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST:,}")
+    if size > MOST_POINTS:
+        raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST_POINTS:,}")
     fields = resolved.model.Params.model_fields
     lines = axes[-1].values, axes[-1].values[::-1]
     points = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.support.arrays import Array
 
-MOST: Final = 200  # steps of a search
+MOST_STEPS: Final = 200  # steps of a search
 GAIN: Final = 1e-3  # a smaller gain ends the search
 FIRST_STEP: Final = 0.3  # the longest that the first step may be in a coordinate
 DIFFERENCE: Final = 0.02  # step of the differences that give the curvature
@@ -141,7 +141,7 @@ class _BoundedSearch:
         self._low = low
         self._high = high
         self.best = start
-        self._left = MOST
+        self._left = MOST_STEPS
         self.undefined = 0
 
     def evaluate(self, at: Array) -> FunctionValue | None:
