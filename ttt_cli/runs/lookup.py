@@ -74,23 +74,9 @@ def find_player(query: Query, name: str | int) -> Found:
     """The player selected by `name`. Raises LookupFailed, with candidates or similar names, for none or several."""
     name = as_text(name, "a player").strip()
     if name.startswith(_EXACT):
-        name = name.removeprefix(_EXACT).strip()
-        if _select(query, "player = ?", [name]):
-            return Found(name)
-        raise LookupFailed(f"no player is spelled {name!r}", hint="leave = out to search")
+        return _spelled(query, name.removeprefix(_EXACT).strip())
     if len(name) > 2 and name[0] == name[-1] == "/":
-        from ttt_cli.config.schema import pattern_of
-
-        try:
-            pattern = pattern_of(name)
-        except ValueError as error:
-            raise LookupFailed(str(error)) from error
-        everybody = _select(query, "TRUE", [])
-        matching = [player for player in everybody if pattern and pattern.search(player.player)]
-        if not matching:
-            hint = "a text in slashes is a regular expression"
-            raise LookupFailed(f"no player matches {name}", hint=hint)
-        return _decide(name, matching)
+        return _matching_pattern(query, name)
     folded = fold(name)
     exact = _select(query, "player = ?", [name])
     if exact and (exact[0].folded != exact[0].surname or not folded):
@@ -98,13 +84,49 @@ def find_player(query: Query, name: str | int) -> Found:
     if not folded:
         raise LookupFailed(f"no player {name!r}", hint="give a name, or a part of one")
     words = folded.split()
+    candidates = _of_whole_name(query, folded) or _with_words(query, words)
+    if not candidates:
+        raise _unknown(query, name, words)
+    return _decide(name, candidates)
+
+
+def _spelled(query: Query, name: str) -> Found:
+    """The player who is spelled just so."""
+    if not _select(query, "player = ?", [name]):
+        raise LookupFailed(f"no player is spelled {name!r}", hint="leave = out to search")
+    return Found(name)
+
+
+def _matching_pattern(query: Query, text: str) -> Found:
+    """The player who matches a pattern in slashes."""
+    from ttt_cli.config.schema import pattern_of
+
+    try:
+        pattern = pattern_of(text)
+    except ValueError as error:
+        raise LookupFailed(str(error)) from error
+    everybody = _select(query, "TRUE", [])
+    matching = [player for player in everybody if pattern and pattern.search(player.player)]
+    if not matching:
+        hint = "a text in slashes is a regular expression"
+        raise LookupFailed(f"no player matches {text}", hint=hint)
+    return _decide(text, matching)
+
+
+def _of_whole_name(query: Query, folded: str) -> list[Candidate]:
+    """Players with this folded name, else with its words in another order, else with it as surname."""
     for where, value in (
         ("folded = ? AND folded <> surname", folded),
-        (f"{_SORTED} = ? AND folded <> surname", " ".join(sorted(words))),
+        (f"{_SORTED} = ? AND folded <> surname", " ".join(sorted(folded.split()))),
         ("? IN (surname, folded)", folded),
     ):
         if candidates := _select(query, where, [value]):
-            return _decide(name, candidates)
+            return candidates
+    return []
+
+
+def _with_words(query: Query, words: list[str]) -> list[Candidate]:
+    """Players whose names have all words, else with short forms, else with given names that are cut."""
     from importlib.resources import files
 
     lines = (files("ttt_cli.runs") / "short_forms.txt").read_text(encoding="utf-8").splitlines()
@@ -114,8 +136,8 @@ def find_player(query: Query, name: str | int) -> Found:
     for allowed, cut in (({}, False), (forms, False), (forms, True)):
         candidates = [player for player in sharing if _fits(words, player, allowed, cut=cut)]
         if candidates:
-            return _decide(name, candidates)
-    raise _unknown(query, name, words)
+            return candidates
+    return []
 
 
 def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
@@ -298,9 +320,9 @@ def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     if ELO in scale:
         slope = 1.0 / meta.elo_unit
         return Scale(slope, shift=(meta.newcomers_mean or 0.0) * (1.0 - slope), elo=True)
-    anchors_in_scale = [text for text in scale if text != MATCHED]
-    if anchors_in_scale:
-        texts = anchors_in_scale
+    given_anchors = [text for text in scale if text != MATCHED]
+    if given_anchors:
+        texts = given_anchors
     matched = MATCHED in scale if scale else section.get("slope") == MATCHED
     if MATCHED in scale and not texts:
         hint = f"add two or more: --scale '{EXAMPLE}'"
@@ -308,26 +330,30 @@ def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     anchors = tuple(parse_anchor(text) for text in texts)
     if not anchors:
         return Scale()
-    means = []
-    for anchor in anchors:
-        player = find_player(query, anchor.name).player
-        rows = query(_SKILLS, [player, anchor.period, anchor.period])
-        if not rows:
-            first, last = _history(query, player)
-            hint = f"there are skills from {first} to {last}"
-            message = f"{player} cannot anchor the scale: no skill in {anchor.period}"
-            raise LookupFailed(message, hint=hint)
-        means.append(float(rows[0][1]))
+    means = [_mean_of(query, anchor) for anchor in anchors]
     ratings = [anchor.rating for anchor in anchors]
-    slope = 1.0 / meta.elo_unit
-    if matched:
-        from statistics import linear_regression
-
-        slope = linear_regression(means, ratings).slope if len(set(means)) > 1 else 0.0
+    slope = _matched_slope(means, ratings) if matched else 1.0 / meta.elo_unit
     if slope <= 0.0:
         hint = "two or more are needed, with higher ratings for stronger players"
         raise ConfigError("the anchors give no slope", hint=hint)
-    shift = fsum(rating - slope * mean for rating, mean in zip(ratings, means, strict=True)) / len(
-        means
-    )
-    return Scale(slope, shift, anchors, matched)
+    shifts = [rating - slope * mean for rating, mean in zip(ratings, means, strict=True)]
+    return Scale(slope, fsum(shifts) / len(shifts), anchors, matched)
+
+
+def _mean_of(query: Query, anchor: Anchor) -> float:
+    """The mean skill of an anchor, model points. Raises LookupFailed."""
+    player = find_player(query, anchor.name).player
+    rows = query(_SKILLS, [player, anchor.period, anchor.period])
+    if not rows:
+        first, last = _history(query, player)
+        hint = f"there are skills from {first} to {last}"
+        message = f"{player} cannot anchor the scale: no skill in {anchor.period}"
+        raise LookupFailed(message, hint=hint)
+    return float(rows[0][1])
+
+
+def _matched_slope(means: list[float], ratings: list[float]) -> float:
+    """The slope of the line that fits ratings best, 0 without two different means."""
+    from statistics import linear_regression
+
+    return linear_regression(means, ratings).slope if len(set(means)) > 1 else 0.0
