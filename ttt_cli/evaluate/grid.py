@@ -1,12 +1,12 @@
 """A grid of parameters: its axes as written on the command line, and the log-evidence at every point."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -170,6 +170,35 @@ def evidence_grid(
     else as many as pay. Raises ConfigError, RunError, WorkerLost, SetupError; RunReplaced for another run in its place.
     """
     resolved = run_config(run, overrides)
+    axes = _axes_of(run, resolved, spec, overrides)
+    points = grid_points(resolved, axes)
+    keys = tuple(axis.key for axis in axes)
+    solver = resolved.config.solver
+    if resolved.model.TRAITS.quantities:
+        solver = rough_enough(solver)  # the tolerance that the evidence needs
+    by_key = _stored_points(run, points, solver)
+    n_stored = len(by_key)
+    if n_stored < len(points):
+        with write_lock(run.path):
+            run.refuse_replaced()
+            by_key = _stored_points(run, points, solver)  # perhaps more, by another process
+            n_stored = len(by_key)
+            missing = _Missing(
+                chains=[
+                    [params for params in chain if params_key(params) not in by_key]
+                    for chain in make_chains(points)
+                ],
+                n_points=len(points) - n_stored,
+                label=f"grid, {n_stored:,} known" if n_stored else "grid",
+            )
+            computed = _compute_points(run, resolved, solver, keys, missing, jobs, progress)
+            with closing(computed):
+                by_key |= {point.point: point for point in computed}
+    return EvidenceGrid(keys, tuple(by_key[params_key(params)] for params in points), n_stored)
+
+
+def _axes_of(run: Run, resolved: Resolved, spec: str, overrides: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes of a grid. Raises ConfigError, also for one of a parameter that `overrides` set."""
     symbols = aliases(resolved.model.Params)
     data = resolved.config.data
     covariates: dict[str, float | None] = {}
@@ -187,44 +216,54 @@ def evidence_grid(
                 where=document.where(fixed[axis.key]),
                 hint=f"leave it out, or take {axis.key} from the grid",
             )
-    points = grid_points(resolved, axes)
-    keys = tuple(axis.key for axis in axes)
-    solver = resolved.config.solver
-    if resolved.model.TRAITS.quantities:
-        solver = rough_enough(solver)  # the tolerance that the evidence needs
+    return axes
 
-    def stored_points() -> dict[str, EvidencePoint]:
-        stored = {point.point: point for point in run.evidence_points()}
-        wanted = [params_key(params) for params in points]
-        return {key: stored[key] for key in wanted if good_enough(stored.get(key), solver)}
 
-    by_key = stored_points()
-    n_stored = len(by_key)
-    if n_stored < len(points):
-        with write_lock(run.path), ExitStack() as stack:
-            run.refuse_replaced()
-            by_key = stored_points()  # another process may have stored some of them
-            n_stored = len(by_key)
-            missing = len(points) - n_stored
-            chains = [
-                [params for params in chain if params_key(params) not in by_key]
-                for chain in make_chains(points)
-            ]
-            timeline = build_timeline(run.stored_games(), data.period, data.colours)
-            cluster = None if jobs else cluster_asked(solver.cluster)
-            jobs = jobs or (1 if timeline.n_games * missing < SMALL else available_cores())
-            threads = threads_each(cluster, jobs, solver.threads, available_cores())
-            local_solver = solver.model_copy(update={"threads": threads, "cluster": None})
-            fitter = Fitter(timeline, resolved.model.NAME, local_solver, keys)
-            workers = stack.enter_context(chain_workers(cluster, jobs))
-            label = f"grid, {n_stored:,} known" if n_stored else "grid"
-            bar = stack.enter_context(progress.task(label, total=missing, unit="points"))
-            store = stack.enter_context(storing_points(run))
-            for point in stack.enter_context(closing(run_chains(fitter, chains, workers))):
-                store(point)
-                by_key[point.point] = point
-                bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-    return EvidenceGrid(keys, tuple(by_key[params_key(params)] for params in points), n_stored)
+def _stored_points(
+    run: Run, points: Sequence[Params], solver: SolverConfig
+) -> dict[str, EvidencePoint]:
+    """The points of a grid that are stored already, as exactly as `solver` wants, by their keys."""
+    stored = {point.point: point for point in run.evidence_points()}
+    keys = [params_key(params) for params in points]
+    return {key: stored[key] for key in keys if good_enough(stored.get(key), solver)}
+
+
+class _Missing(NamedTuple):
+    """Points to compute, in chains, how many these are, and what the progress is called."""
+
+    chains: list[list[Params]]
+    n_points: int
+    label: str
+
+
+def _compute_points(
+    run: Run,
+    resolved: Resolved,
+    solver: SolverConfig,
+    axes: tuple[str, ...],
+    missing: _Missing,
+    jobs: int | None,
+    progress: Progress,
+) -> Generator[EvidencePoint]:
+    """Compute, store and yield points one by one, in other processes where that pays."""
+    data = resolved.config.data
+    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    cluster = None if jobs else cluster_asked(solver.cluster)
+    pays = timeline.n_games * missing.n_points >= SMALL
+    jobs = jobs or (available_cores() if pays else 1)
+    threads = threads_each(cluster, jobs, solver.threads, available_cores())
+    local_solver = solver.model_copy(update={"threads": threads, "cluster": None})
+    fitter = Fitter(timeline, resolved.model.NAME, local_solver, axes)
+    with ExitStack() as stack:
+        workers = stack.enter_context(chain_workers(cluster, jobs))
+        bar = stack.enter_context(
+            progress.task(missing.label, total=missing.n_points, unit="points")
+        )
+        store = stack.enter_context(storing_points(run))
+        for point in stack.enter_context(closing(run_chains(fitter, missing.chains, workers))):
+            store(point)
+            yield point
+            bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
 
 
 def _axis_of(path: KeyPath, symbols: Mapping[str, str]) -> str:
