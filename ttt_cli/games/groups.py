@@ -135,6 +135,69 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
     """
     if not len(games):
         return []
+    graph = _opponent_graph(games)
+    parts = []
+    for head in _heads_of_parts(graph, players):
+        linking_games = _linking_games(graph, head)
+        if linking_games <= at_most:
+            members = graph.tree.subtree(head)
+            n_games = graph.n_games[members]
+            leading = members[n_games == n_games.max()].min()
+            parent = graph.tree.parent[head]
+            parts.append(
+                LoosePart(members, games.players[leading], games.players[parent], linking_games)
+            )
+    return parts
+
+
+class _DepthFirstTree(NamedTuple):
+    """The depth-first trees of a graph of players, (players,) each (see `walk_depth_first`).
+
+    | name | |
+    |---|---|
+    | number | of the player in the order of visiting |
+    | parent | -1 for roots |
+    | lowest | lowest number of a player adjacent to the subtree of this one |
+    | size | of the subtree |
+    | visited | the players in the order of visiting |
+    """
+
+    number: Ids
+    parent: Ids
+    lowest: Ids
+    size: Ids
+    visited: Places
+
+    def subtree(self, player: int) -> Places:
+        """The players of the subtree of a player: it is visited without interruption."""
+        first = self.number[player]
+        return self.visited[first : first + self.size[player]]
+
+
+class _OpponentGraph(NamedTuple):
+    """Who met whom, as a graph of players, and its depth-first trees.
+
+    The opponents of player i are `neighbour[start[i] : start[i + 1]]`.
+
+    | name | shape | |
+    |---|---|---|
+    | start | (players + 1,) | |
+    | neighbour | (links,) | an opponent |
+    | games | (links,) | number of games against this one |
+    | n_games | (players,) | |
+    | group | (players,) | number of the group of players that games link |
+    | tree | | of each group, from the player with the most games |
+    """
+
+    start: Places
+    neighbour: Ids
+    games: Places
+    n_games: Places
+    group: Ids
+    tree: _DepthFirstTree
+
+
+def _opponent_graph(games: Games) -> _OpponentGraph:
     from scipy.sparse import csr_array
 
     n = len(games.players)
@@ -144,43 +207,36 @@ def find_loose_parts(games: Games, *, players: int = 5, at_most: int = 10) -> li
     n_games: Places = games_of_pairs.sum(axis=1)
     start = games_of_pairs.indptr.astype(np.int64)
     neighbour = games_of_pairs.indices.astype(np.int32)
-    label = label_groups(met.white, met.black, n)
-    by_games = np.lexsort((-n_games, label))
-    roots = by_games[np.flatnonzero(np.diff(label[by_games], prepend=-1))].astype(np.int32)
+    group = label_groups(met.white, met.black, n)
+    by_games = np.lexsort((-n_games, group))
+    roots = by_games[np.flatnonzero(np.diff(group[by_games], prepend=-1))].astype(np.int32)
     tree = _walk(start, neighbour, roots)
-    # no player of the subtree is adjacent to one visited before the parent: it is linked through the parent alone
+    return _OpponentGraph(start, neighbour, games_of_pairs.data, n_games, group, tree)
+
+
+def _heads_of_parts(graph: _OpponentGraph, players: int) -> list[int]:
+    """The players whose subtrees only their parents link to the others, of `players` to half of a group; largest first.
+
+    No player of such a subtree is adjacent to one who was visited before the parent.
+    """
+    tree = graph.tree
     is_linked_by_parent = (tree.parent >= 0) & (tree.lowest >= tree.number[tree.parent])
     is_large_enough = tree.size >= players
-    is_at_most_half = 2 * tree.size <= np.bincount(label)[label]
+    is_at_most_half = 2 * tree.size <= np.bincount(graph.group)[graph.group]
     heads = np.flatnonzero(is_linked_by_parent & is_large_enough & is_at_most_half)
-    heads = heads[np.lexsort((heads, -tree.size[heads]))]
-    by_number = np.argsort(tree.number)
-    parts = []
-    for head in heads.tolist():
-        parent = tree.parent[head]
-        # a subtree is visited without interruption: it is a range of numbers
-        first = tree.number[head]
-        end = first + tree.size[head]
-        row = slice(start[parent], start[parent + 1])
-        number = tree.number[neighbour[row]]
-        is_member = (number >= first) & (number < end)
-        linking_games = int(games_of_pairs.data[row][is_member].sum())
-        if linking_games <= at_most:
-            members = by_number[first:end]
-            leading = members[n_games[members] == n_games[members].max()].min()
-            parts.append(
-                LoosePart(members, games.players[leading], games.players[parent], linking_games)
-            )
-    return parts
+    by_size: list[int] = heads[np.lexsort((heads, -tree.size[heads]))].tolist()
+    return by_size
 
 
-class _DepthFirstTree(NamedTuple):
-    """The depth-first trees of a graph of players, (players,) each (see `walk_depth_first`)."""
-
-    number: Ids  # in the order of visiting
-    parent: Ids  # -1 for roots
-    lowest: Ids  # lowest number of a player adjacent to the subtree of this one
-    size: Ids  # of the subtree
+def _linking_games(graph: _OpponentGraph, head: int) -> int:
+    """The number of games between the subtree of a player and the player's parent."""
+    tree = graph.tree
+    parent = tree.parent[head]
+    of_parent = slice(graph.start[parent], graph.start[parent + 1])
+    number = tree.number[graph.neighbour[of_parent]]
+    first = tree.number[head]
+    is_member = (number >= first) & (number < first + tree.size[head])
+    return int(graph.games[of_parent][is_member].sum())
 
 
 def _walk(start: Places, neighbour: Ids, roots: Ids) -> _DepthFirstTree:
@@ -195,7 +251,7 @@ def _walk(start: Places, neighbour: Ids, roots: Ids) -> _DepthFirstTree:
     path = np.zeros(n, np.int32)
     edge = np.zeros(n, np.int64)
     walk_depth_first(start, neighbour, roots, number, parent, lowest, size, path, edge)
-    return _DepthFirstTree(number, parent, lowest, size)
+    return _DepthFirstTree(number, parent, lowest, size, np.argsort(number))
 
 
 def lifetime(shared: int) -> int:
