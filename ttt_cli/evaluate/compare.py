@@ -234,6 +234,42 @@ def compare(
     jobs = jobs or (1 if work < SMALL else available_cores())
     threads = threads_each(cluster, min(jobs, len(systems)), None, available_cores())
     evaluation = Evaluation(timeline, tuple(systems), period_blocks, plan, threads)
+
+    def report_tuned(number: int, tuned: TunedSystem) -> None:
+        first_period = timeline.label(int(timeline.periods[first]))
+        on_tuned(with_overrides(systems[number], tuned.values), first_period)
+
+    evaluated = _evaluate(evaluation, units, cluster, jobs, progress, report_tuned)
+    lost = tuple(
+        Lost(system, *reason_of(evaluated.errors.get(number)))
+        for number, system in enumerate(systems)
+        if number not in evaluated.results
+    )
+    entries = tuple(evaluated.results[number] for number in sorted(evaluated.results))
+    return Comparison(timeline, first, every, plan, entries, lost, evaluated.interrupted, replaced)
+
+
+class _Evaluated(NamedTuple):
+    """Results of systems, errors of those that failed, by number, and whether the user interrupted the others."""
+
+    results: dict[int, SystemResult]
+    errors: dict[int, Exception]
+    interrupted: bool
+
+
+def _evaluate(
+    evaluation: Evaluation,
+    units: int,
+    cluster: str | None,
+    jobs: int,
+    progress: Progress,
+    on_tuned: Callable[[int, TunedSystem], object],
+) -> _Evaluated:
+    """Evaluate all systems, each in a chain of its own; a bar of so many `units` for each.
+
+    Raises KeyboardInterrupt before any result, and the first error if all systems fail.
+    """
+    systems = evaluation.systems
     width = max(len(system.name) for system in systems)
     interrupted = False
     results: dict[int, SystemResult] = {}
@@ -245,10 +281,7 @@ def compare(
 
         def on_report(number: int, message: Any) -> None:
             if isinstance(message, TunedSystem):
-                on_tuned(
-                    with_overrides(systems[number], message.values),
-                    timeline.label(int(timeline.periods[first])),
-                )
+                on_tuned(number, message)
             else:
                 bars[number].advance(*message)
 
@@ -267,13 +300,7 @@ def compare(
             interrupted = True
     if not results:
         raise KeyboardInterrupt if interrupted or not errors else errors[min(errors)]
-    lost = tuple(
-        Lost(system, *reason_of(errors.get(number)))
-        for number, system in enumerate(systems)
-        if number not in results
-    )
-    entries = tuple(results[number] for number in sorted(results))
-    return Comparison(timeline, first, every, plan, entries, lost, interrupted, replaced)
+    return _Evaluated(results, errors, interrupted)
 
 
 def _cluster_of(systems: Sequence[Resolved]) -> str | None:
