@@ -17,7 +17,8 @@ from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.evaluate.forecast import forecast, score
 from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.evaluate.tune import Objective, TunedSystem, TunePlan, Tuning, tune, tune_system
+from ttt_cli.evaluate.tune import Objective, Tuning, tune
+from ttt_cli.evaluate.tune_before import TunedSystem, TunePlan, tune_system
 from ttt_cli.games.table import Games
 from ttt_cli.parallel.processes import Reporting
 from ttt_cli.runs.run import Run, open_run

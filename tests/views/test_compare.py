@@ -12,7 +12,7 @@ from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure
 from ttt_cli.config.documents import parse_document
 from ttt_cli.evaluate.compare import Comparison, Lost, SystemResult
-from ttt_cli.evaluate.tune import TunedSystem, TunePlan
+from ttt_cli.evaluate.tune_before import TunedSystem, TunePlan
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.compare import (

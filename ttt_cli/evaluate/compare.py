@@ -34,7 +34,7 @@ from ttt_cli.evaluate.forecast import (
     later_half,
     score_games,
 )
-from ttt_cli.evaluate.tune import Criterion, TunedSystem, TunePlan, tune_system
+from ttt_cli.evaluate.tune_before import Criterion, TunedSystem, TunePlan, tune_system
 from ttt_cli.fitted import Kind
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, WIN

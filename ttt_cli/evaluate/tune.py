@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from time import process_time
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -16,13 +15,13 @@ from ttt_cli.config.margin_steps import steps_by_key
 from ttt_cli.config.offsets import offset_params
 from ttt_cli.config.schema import Config
 from ttt_cli.evaluate.calibration import CalibrationSlope, calibration_slope
-from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half, score
+from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half
 from ttt_cli.evaluate.grid import run_config, storing_points
-from ttt_cli.evaluate.optimise import Coordinate, coordinates, free_coordinates, parse_keys
+from ttt_cli.evaluate.optimise import coordinates, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.advantage import NONE, AdvantagePrior
-from ttt_cli.inference.covariates import EstimatePrior, find_terms, typical_size
+from ttt_cli.inference.covariates import EstimatePrior, typical_size
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.lapse import LapsePrior
 from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
@@ -35,7 +34,7 @@ from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.write import write_lock
 from ttt_cli.support.arrays import Array, rounded
-from ttt_cli.support.errors import ConfigError, TttError
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.support.progress import SILENT, Bar, Progress
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import (
@@ -459,167 +458,3 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
             yield f"{key} stopped at its {_BOUNDS[side]} bound {values[key]:.4g}: no standard error"
     if np.isnan(errors[(optimum.side == 0) & ~optimum.flat]).any():
         yield "no standard errors: the evidence is not concave where the search ended, or fits there failed"
-
-
-Criterion = Literal["score", "evidence"]
-
-STEP: Final = 0.3  # of the first steps in each coordinate: 30 %, or 30 points
-CLOSE: Final = 0.03  # step at which the search ends
-INERT: Final = 1e-5  # nats per game: what moves the score by less does nothing, or rounding does it
-WORST: Final = 1.0  # nats per game that an undefined loss counts as worse than the start
-FEW_DIGITS: Final = 6  # of the values that are tried
-
-
-@dataclass(frozen=True)
-class TunePlan:
-    """How to tune systems on the periods before index `until`.
-
-    `by` "score": predict the games from the period at index `since` on, refitting smoothed models every `every`
-    periods, for at most about `evaluations` sets of parameters. `by` "evidence": the evidence of all these games
-    where the model has a gradient in every free parameter, else the score.
-    """
-
-    since: int
-    until: int
-    every: int
-    evaluations: int
-    by: Criterion = "score"
-
-
-@dataclass(frozen=True)
-class TunedSystem:
-    """Result of tuning a system: `start` and `values` by parameter. `reached`: the search converged. `seconds`:
-    processor time.
-
-    `before` and `after`: mean log probability per predicted game for `by` "score", else the log-evidence, nats.
-    """
-
-    by: Criterion
-    start: Mapping[str, float]
-    values: Mapping[str, float]
-    before: float
-    after: float
-    evaluations: int
-    reached: bool
-    seconds: float = field(default=0.0, compare=False)
-
-
-def tune_system(
-    timeline: Timeline, resolved: Resolved, plan: TunePlan, *, progress: Progress = SILENT
-) -> TunedSystem:
-    """Tune the system on the games before the test."""
-    past = timeline.until(plan.until)
-    began = process_time()
-    tunable = resolved.model.TRAITS.tunable
-    with progress.task("tuning", plan.evaluations, "fits") as bar:
-        keys: list[str] = []
-        if plan.by == "evidence" and tunable:
-            fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
-            free = _free(past, resolved, fit.params)
-            keys = [coordinate.key for coordinate in free if coordinate.key != "prior_mean"]
-        if not keys or not {key for key in keys if not key.startswith((PREFIX, STEPS))} <= set(
-            tunable
-        ):
-            return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
-        objective = Objective(resolved, past, keys, bar)
-        optimum = objective.maximise()
-    tuned = objective.values(optimum.point.at)
-    return TunedSystem(
-        by="evidence",
-        start=objective.configured,
-        values={key: rounded(value, FEW_DIGITS) for key, value in tuned.items()},
-        before=objective.log_evidence(optimum.start),
-        after=objective.log_evidence(optimum.point),
-        evaluations=objective.fits,
-        reached=optimum.reached,
-        seconds=process_time() - began,
-    )
-
-
-def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
-    """Minimise the log-loss without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022)."""
-    from scipy.optimize import Bounds, minimize
-
-    starts: dict[int, Fit] = {}
-    scored = slice(int(past.game_start[plan.since]), None)
-    # By the parameters that were replaced; `()` is the config itself
-    losses: dict[tuple[tuple[str, float], ...], float] = {}
-
-    def forecaster(params: Params) -> Forecaster:
-        return Forecaster(past, resolved.model, params, resolved.config.solver, starts=starts)
-
-    def loss(values: dict[str, float]) -> float:
-        """Loss with these parameters, nats per game; at most WORST above the start."""
-        if (key := tuple(values.items())) not in losses:
-            try:
-                predicting = forecaster(with_overrides(resolved, values).params)
-                probabilities = np.concatenate(
-                    [
-                        predicting.predict(block.first, block.stop)
-                        for block in blocks(past, plan.since, plan.every)
-                    ]
-                )
-            except TttError:
-                losses[key] = math.inf
-                bar.advance(1, "tuning")
-            else:
-                losses[key] = -score(
-                    probabilities, past.outcome[scored], past.weight[scored]
-                ).per_game
-                bar.advance(1, f"tuning: log-loss {losses[key]:.4f}")
-        worst = losses[()] + WORST
-        return min(worst, losses[key])
-
-    def loss_at(positions: Array) -> float:
-        values = {}
-        for coordinate, position in zip(free, positions.tolist(), strict=True):
-            values[coordinate.key] = rounded(coordinate.value(position), FEW_DIGITS)
-        return loss(values)
-
-    loss({})
-    start = losses[()]
-    params = forecaster(resolved.params).params_before(plan.since)
-    free = _free(past, resolved, params)
-    reached = True
-    inert = set[str]()
-    initial = {coordinate.key: rounded(params[coordinate.key], FEW_DIGITS) for coordinate in free}
-    for coordinate in free:
-        position = coordinate.position(initial[coordinate.key])
-        moved = position + STEP
-        if moved > coordinate.bounds[1]:
-            moved = position - STEP
-        value = rounded(coordinate.value(moved), FEW_DIGITS)
-        if not abs(loss({**initial, coordinate.key: value}) - loss(initial)) > INERT:
-            inert.add(coordinate.key)
-    free = tuple(coordinate for coordinate in free if coordinate.key not in inert)
-    if free:
-        begin = np.array([coordinate.position(params[coordinate.key]) for coordinate in free])
-        low, high = np.array([coordinate.bounds for coordinate in free]).T
-        options: Any = {
-            "maxfev": plan.evaluations,
-            "initial_tr_radius": STEP,
-            "final_tr_radius": CLOSE,
-        }
-        search = minimize(
-            loss_at, begin, method="COBYQA", bounds=Bounds(low, high), options=options
-        )
-        reached = bool(search.success)
-    # A loss that is infinite, no number or above the start counts as the start, which is the first of equals.
-    best = min(losses, key=lambda values: min(start, losses[values]))
-    return TunedSystem(
-        by="score",
-        start={coordinate.key: float(params[coordinate.key]) for coordinate in free},
-        values=dict(best) if losses[best] < start else {},
-        before=-start,
-        after=-min(start, losses[best]),
-        evaluations=len(losses),
-        reached=reached,
-    )
-
-
-def _free(past: Timeline, resolved: Resolved, values: Mapping[str, Any]) -> tuple[Coordinate, ...]:
-    sizes = {term.key: typical_size(past, term.name) for term in find_terms(resolved.params, past)}
-    free = free_coordinates(resolved.params, values, resolved.model.TRAITS.tunable, sizes)
-    return tuple(
-        coordinate for coordinate in free if past.colours or coordinate.key != "white_advantage"
-    )
