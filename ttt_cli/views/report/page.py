@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -156,27 +156,16 @@ def report_data(
     the decline, and the early haste left; `later` are the largest sd, the prior's sd and its mean, None where there is
     none, and the decline in a period and the periods of growth and of early haste.
     """
-    margin = "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0]
-    row_bytes = _ROW_BYTES + _MARGIN_BYTES * margin + _OFFSET_BYTES * (run.meta.period != "year")
-    sizes = run.select(_SIZES)[1]  # games, players and rows, from many games to few
-    used = np.cumsum([players * _PLAYER_BYTES + rows * row_bytes for _, players, rows in sizes])
-    carried = sizes[: max(int(np.searchsorted(used, budget, "right")), 1)]
-    min_games = float(carried[-1][0]) if carried else 0.0
-    margins = "list(draw_margin ORDER BY period_number)" if margin else "NULL"
-    rows = run.stream(_ROWS.format(kept=_KEPT, margins=margins), [min_games])[1]
-    slope = run.scale.slope
-    shift = run.scale.shift
+    has_margins = "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0]
+    carried = _carried_players(run, budget, has_margins=has_margins)
+    margins = "list(draw_margin ORDER BY period_number)" if has_margins else "NULL"
+    rows = run.stream(_ROWS.format(kept=_KEPT, margins=margins), [carried.min_games])[1]
     ((has_sd, careers),) = run.select(_HAS)[1]
     players = []
-    with progress.task("writing the page", sum(count for _, count, _ in carried), "players") as bar:
+    with progress.task("writing the page", carried.players, "players") as bar:
         for row in rows:
-            players.append(_packed(row, slope, careers=careers))
+            players.append(_packed(row, run.scale.slope, careers=careers))
             bar.advance()
-    most, prior, centre, decline, *periods = run.select(_LATER)[1][0]
-    later = [
-        None if value is None or not math.isfinite(value) else value * slope + up
-        for value, up in ((most, 0.0), (prior, 0.0), (centre, shift), (decline, 0.0))
-    ]
     period: Any = run.meta.period
     ((last,),) = run.select("SELECT coalesce(max(period_number), -1) FROM periods")[1]
     first = min((player[7] for player in players), default=0)
@@ -192,12 +181,50 @@ def report_data(
         "curves": curves_frame(run),
         "smoothed": run.meta.kind == "smoothed",
         "hasSd": bool(has_sd),
-        "later": [*later, *periods],
-        "minGames": min_games,
-        "leftOut": sum(count for _, count, _ in sizes) - len(players),
+        "later": _after_last_games(run),
+        "minGames": carried.min_games,
+        "leftOut": carried.total - len(players),
         "players": players,
         "surface": surface and {"keys": surface.keys, "points": tiles},
     }
+
+
+class _Carried(NamedTuple):
+    """Players whose histories a page carries: how many of the `total`, and their least number of games."""
+
+    players: int
+    total: int
+    min_games: float
+
+
+def _carried_players(run: Run, budget: int, *, has_margins: bool) -> _Carried:
+    """As many of those with the most games as a budget of bytes allows, at least those with the most."""
+    row_bytes = _ROW_BYTES
+    if has_margins:
+        row_bytes += _MARGIN_BYTES
+    if run.meta.period != "year":
+        row_bytes += _OFFSET_BYTES
+    sizes = run.select(_SIZES)[1]  # games, players and rows, from many games to few
+    used = np.cumsum([players * _PLAYER_BYTES + rows * row_bytes for _, players, rows in sizes])
+    n_carried = max(int(np.searchsorted(used, budget, "right")), 1)
+    carried = sizes[:n_carried]
+    return _Carried(
+        players=sum(players for _, players, _ in carried),
+        total=sum(players for _, players, _ in sizes),
+        min_games=float(carried[-1][0]) if carried else 0.0,
+    )
+
+
+def _after_last_games(run: Run) -> list[float | None]:
+    """What scripts need of skills after a player's last game, on the shown scale: `later` of `report_data`."""
+    scale = run.scale
+    most_sd, prior_sd, prior_mean, decline, *periods = run.select(_LATER)[1][0]
+    shifted = [(most_sd, 0.0), (prior_sd, 0.0), (prior_mean, scale.shift), (decline, 0.0)]
+    on_scale = [
+        None if value is None or not math.isfinite(value) else value * scale.slope + shift
+        for value, shift in shifted
+    ]
+    return [*on_scale, *periods]
 
 
 def _packed(row: Row, slope: float, *, careers: bool) -> list[Any]:
