@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import re
 import shutil
@@ -17,6 +18,7 @@ import pytest
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.test_hostile_names import NAMES
+from ttt_cli.api import fit
 from ttt_cli.games.people import PeopleTable
 from ttt_cli.views.probability import colour_blind, stronger
 from ttt_cli.views.published_ratings import read_published_ratings
@@ -125,6 +127,26 @@ def test_tables_are_sorted_and_the_address_keeps_it(
     assert (found["sorted"], found["address"]) == ("ascending", "#sort=games-table.3.up")
     again = browser.shown(f"{(site / page).as_uri()}#sort=games-table.3.down")
     assert 'aria-sort="descending"' in again
+
+
+def test_games_of_another_sport_have_its_sides_and_grounds(
+    browser: Browser, tmp_path: Path
+) -> None:
+    cup = (
+        "date,home_team,away_team,home_score,away_score,tournament,neutral\n"
+        "2014-06-04,Brazil,Chile,1,1,Cup,FALSE\n2014-06-08,Germany,Brazil,7,1,Cup,TRUE\n"
+        "2014-06-12,Chile,Ghana,0,1,Cup,TRUE\n2014-06-14,Ghana,Italy,0,1,Cup,TRUE\n"
+    )
+    write_site(fit(io.BytesIO(cup.encode()), model="ttt"), tmp_path / "site")
+    (page,) = (tmp_path / "site" / "events").glob("2014*")
+    shown = browser.shown(page.as_uri())
+    table = re.sub("</?a[^>]*>", "", shown.partition('<table id="games-table"')[2])
+    assert re.findall("<th(?: [^>]*)?>(?:<button[^>]*>)?([^<]*)", table) == [
+        "date", "home", "away", "result", "expected", "ground",
+    ]  # fmt: skip
+    cells = re.findall("<td[^>]*>([^<]*)", table)
+    assert cells[3::6] == ["drawn", "home won", "away won", "away won"]
+    assert cells[5::6] == ["", "neutral", "neutral", "neutral"]
 
 
 def test_players_of_an_address_are_compared_as_the_commands_do(

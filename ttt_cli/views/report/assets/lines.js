@@ -81,7 +81,7 @@ function startRecord(block) {
 /** The games of an event. */
 function startRounds(block) {
   const year = block.dataset.year;
-  const rows = fieldsOf(block).map(([round, date, first, second, result, expected, ground]) =>
+  const rows = fieldsOf(block).map(([round, date, first, second, result, expected, ground = ""]) =>
     [round, dateOf(date, year), personOf(first), personOf(second), result, chanceOf(expected), ground]);
   block.replaceWith(sortable(block, "games", ROUND_HEADS, rows));
 }
