@@ -288,7 +288,11 @@ def test_the_bar_moves_with_the_logarithm_of_the_error_and_never_back() -> None:
         sweeps(number, 2 * error, error)
     assert np.cumsum(bar.told).tolist() == pytest.approx([0, 0, 0.45, 0.45, 0.45, 0.9])
     assert min(bar.told) >= 0
-    assert bar.notes[-1] == "sweep 6, change 0.018, error 0.009: converged; computing uncertainties"
+    assert bar.notes[1] == "sweep 2: largest change 2 points, error about 1"
+    assert bar.notes[0] == "sweep 1: largest change inf points"
+    assert bar.notes[-1] == (
+        "sweep 6: largest change 0.018 points, error about 0.009: converged; computing uncertainties"
+    )
     at_once = Recorder()
     Sweeps(at_once, tol=0.01)(1, 0.0, 0.0)
     assert at_once.told == [0.9]

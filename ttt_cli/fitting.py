@@ -120,7 +120,8 @@ class Sweeps:
         """Report a sweep with the largest change and the estimated error, points."""
         if math.isnan(self._first) and math.isfinite(remaining):
             self._first = remaining
-        note = f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}"
+        error = f", error about {remaining:.2g}" if math.isfinite(remaining) else ""
+        note = f"sweep {sweep}: largest change {change:.2g} points{error}"
         reached = self.share
         if remaining <= self._tol:
             note = f"{note}: converged; computing uncertainties"
