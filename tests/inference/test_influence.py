@@ -71,6 +71,7 @@ def test_means_without_games_are_those_of_a_refit(rows, given, seed):
     node = timeline.game_white[games[0]]
     target = target_of(influence, timeline, node)
     change = supposed.of(target)
+    assert supposed.sd_of(target.sum) == pytest.approx(change.sd, abs=0.01)
     assert target.sd == pytest.approx(before.sd[node], rel=1e-3)
     assert change.sd == pytest.approx(exact.sd[node], abs=1.0)
     assert change.change == pytest.approx(exact.mean[node] - before.mean[node], abs=1.0)

@@ -383,6 +383,13 @@ class Supposed:
         variance -= dot(self.second.precision, by_games**2)
         return SkillChange(change, float(np.sqrt(variance)))
 
+    def sd_of(self, skills: SkillSum) -> float:
+        """The sd of a sum of skills, points: from one solution, where `of` takes two."""
+        covariance, residual = self.influence.solved(skills.weights, EXACT, self.first)
+        by_games = self.influence.games.between(covariance, self.second.games)
+        variance = dot(covariance, skills.weights + residual) + skills.noise
+        return float(np.sqrt(variance - dot(self.second.precision, by_games**2)))
+
     def _lost(self, target: Target) -> Array:
         """What the first change takes off A, times the covariances of a sum of skills, (variables,)."""
         games = self.influence.games

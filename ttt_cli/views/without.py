@@ -128,7 +128,6 @@ class WithoutToFirstOrder:
 
     def __init__(self, run: Run, influence: Influence, games: Games, rows: Places) -> None:
         self._run = run
-        self._influence = influence
         self._supposed: Supposed = influence.suppose(Supposition(rows))
         self._first = first_periods(run, games_without(games, rows))
 
@@ -147,7 +146,7 @@ class WithoutToFirstOrder:
         return mean
 
     def sds(self, nodes: SkillsByPlayer) -> Array:
-        """Sds of skills: those of players without any of the games stay, the others take two solutions each."""
+        """Sds of skills: those of players without any of the games stay, the others take a solution each."""
         growth = self._supposed.growth[self._run.joint.precision.variable_of_row[nodes.node]]
         sds = nodes.sd.copy()
         slope = self._run.scale.slope
@@ -157,7 +156,7 @@ class WithoutToFirstOrder:
         with waiting(_WAIT) if np.count_nonzero(growth) > MANY else nullcontext():
             for index in np.flatnonzero(growth).tolist():
                 skill = self._run.joint.sum_of([nodes.skills[index]], np.ones(1))
-                sds[index] = slope * self._supposed.of(self._influence.target(skill)).sd
+                sds[index] = slope * self._supposed.sd_of(skill)
         return sds
 
     def means(self, skills: Sequence[Skill], before: Array) -> Array:
