@@ -11,6 +11,7 @@ from tests.reference.link_histories import categories
 from tests.reference.links_dense import JointTwin
 from tests.support.builders import make_games
 from tests.support.cases import each
+from tests.support.random_sides import as_history
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
@@ -155,6 +156,26 @@ def test_log_evidence_and_gradient(posterior, seed):
 
             expected = pytest.approx(slope(changed), rel=2e-4, abs=2e-7)
             assert gradient[f"offsets.{category}.{key}"] == expected, (category, key)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_margins_of_victory_in_categories(seed):
+    """Of the dense twin, with known and unknown margins; an sd near 0 is the model without offsets."""
+    steps = {"2": 120.0, "3": 90.0}
+    rows = [
+        (*row, False, float(number % 4) if row[4] != 1 else 0.0)
+        for number, row in enumerate(random_rows(seed))
+    ]
+    timeline, fit = fitted(rows, offsets=TWO, margin_steps=steps)
+    params = ttt.Params(**FIGURES, white_advantage=0.0, offsets=TWO, margin_steps=steps)
+    history = as_history(timeline, params, fit.elo_unit)
+    twin = JointTwin(*history.prior(), history.links).run()
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    small = {name: {"sd": 0.01, "tau": 0.0} for name in TWO}
+    _, near = fitted(rows, offsets=small, margin_steps=steps)
+    _, plain = fitted([("", *row[1:]) for row in rows], margin_steps=steps)
+    assert near.log_evidence == pytest.approx(plain.log_evidence, abs=1e-5)
+    assert near.mean == pytest.approx(plain.mean, abs=1e-3)
 
 
 def test_categories_without_offsets_change_nothing():

@@ -197,6 +197,11 @@ def test_what_is_not_fitted_with_teams_is_refused(params):
         fitted(games_of_sides(TEAMS), **params)
 
 
+def test_colours_are_none_of_orders_of_finish():
+    """The first of two neighbours has won, which says nothing about who is named first."""
+    assert not build_timeline(games_of_sides(SIDES * 10), "year", "auto").notes
+
+
 def test_games_of_nodes_count_each_member_once_a_row():
     timeline = build_timeline(games_of_sides([*TEAMS, (1900, "A", "C", 1, 3.0)]), "year", "known")
     games = {

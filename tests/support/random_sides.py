@@ -67,9 +67,9 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
     for game in range(timeline.n_games):
         for side, node in enumerate((timeline.game_white[game], timeline.game_black[game])):
             sides[game][side] = {int(node): 1.0}
-    for game in set(members.game.tolist()):
+    for game in set(members.game.tolist() if members else ()):
         sides[game] = [{}, {}]
-    for game, is_black, node, share in zip(*members, strict=True):
+    for game, is_black, node, share in zip(*members, strict=True) if members else ():
         sides[game][int(is_black)][int(node)] = float(share)
     for name in params.offsets:
         for player, of_name in years.items():

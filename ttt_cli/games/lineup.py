@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class Members(NamedTuple):
         side = 2 * self.game + self.is_black
         sums: Array = np.bincount(side, values, 2 * n_games).astype(np.float64)
         return sums.reshape(n_games, 2)
+
+
+NO_MEMBERS: Final = Members(
+    np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0)
+)
 
 
 def games_of_nodes(

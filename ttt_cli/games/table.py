@@ -306,9 +306,10 @@ class Games:
 
     @property
     def winner_first(self) -> bool:
-        """Whether the winner is always named first, so that colours are unknown."""
-        lost = np.count_nonzero(self.outcome == LOSS)
-        won = np.count_nonzero(self.outcome == WIN)
+        """Whether the winner is always named first, so that colours are unknown; orders of finish have no colours."""
+        outcome = self.outcome[self.race == 0] if self.race.any() else self.outcome
+        lost = np.count_nonzero(outcome == LOSS)
+        won = np.count_nonzero(outcome == WIN)
         return winner_named_first(int(lost), int(won))
 
     @property

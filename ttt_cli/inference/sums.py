@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.lineup import Members
+from ttt_cli.games.lineup import NO_MEMBERS, Members
 from ttt_cli.inference.categories import (
     CategoryOffset,
     PlayerOffsets,
@@ -105,22 +105,24 @@ def find_sums(
     terms: tuple[str, ...],
     thresholds: tuple[int, ...] = (),
 ) -> Sums | None:
-    """The games that are sums of skills, None where no game has a team or is part of an order of finish.
+    """The games that are sums of skills: with teams, in orders of finish, in categories with offsets; None without any.
 
-    Then those in categories with offsets are among them. `colours`, `terms` and `thresholds` as in `merge_games`.
+    `colours`, `terms` and `thresholds` as in `merge_games`.
     Raises ConfigError for categories that the games do not have, and where colours count and are unknown.
     """
-    if timeline.members is None:
-        return None
     player_offsets = find_player_offsets(timeline, offsets) if offsets else None
-    is_sum = timeline.members.mask_of_games(timeline.n_games)
+    of_teams = timeline.members or NO_MEMBERS
+    is_sum = of_teams.mask_of_games(timeline.n_games)
     is_of_two = np.zeros(timeline.n_games, np.bool_)
     for offset in offsets:
         is_of_two |= timeline.in_category(offset.name) & ~is_sum
     is_sum |= is_of_two
+    if not is_sum.any():
+        return None
     if colours and np.any(is_sum & (timeline.advantage_owner == UNKNOWN)):
-        raise colours_unknown("games between teams")
-    members = _members_of_sums(timeline, timeline.members, is_of_two)
+        games_of = "of categories with offsets" if timeline.members is None else "between teams"
+        raise colours_unknown(f"games {games_of}")
+    members = _members_of_sums(timeline, of_teams, is_of_two)
     sides = _sides_as_sums(timeline, members, player_offsets, team)
     periods = np.arange(len(timeline.game_start) - 1, dtype=np.int32)
     period = np.repeat(periods, np.diff(timeline.game_start))

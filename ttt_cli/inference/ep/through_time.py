@@ -151,7 +151,7 @@ class ThroughTime:
     @cached_property
     def sums(self) -> Categories | Sums | None:
         """Games whose sides are sums: of teams, in orders of finish, in categories with offsets; None without any."""
-        if self.timeline.members is not None:
+        if self.timeline.members is not None or (self.category_offsets and self.steps):
             return find_sums(
                 self.timeline,
                 self.category_offsets,

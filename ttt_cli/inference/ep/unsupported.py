@@ -128,8 +128,7 @@ def _refuse_with_steps(model: Combination) -> None:
     """Raise ConfigError for what cannot be fitted with margins of victory."""
     params = model.params
     _refuse(
-        "margins of victory are not fitted with offsets of categories, lapses or draw margins that move yet",
-        _Conflict(bool(model.category_offsets), "leave out model.offsets or model.margin_steps"),
+        "margins of victory are not fitted with lapses or draw margins that move yet",
         _Conflict(params.given_lapse != 0.0, "set model.lapse: 0, or leave out model.margin_steps"),
         _Conflict(
             params.draws_move,
