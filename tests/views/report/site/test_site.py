@@ -26,7 +26,7 @@ from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks import most_dominant, peaks
 from ttt_cli.views.records.table import record_rows
-from ttt_cli.views.report import links, markup
+from ttt_cli.views.report import links, lists, markup
 from ttt_cli.views.report.book import BookSettings, make_book
 from ttt_cli.views.report.careers import rivals, spans_of
 from ttt_cli.views.report.site import site_files, write_site
@@ -247,6 +247,26 @@ def test_years_have_pages_whatever_the_periods_also_of_a_run_without_events(
     assert "The most dominant" not in front  # none of four has five others to lead over
     assert len(Page(tmp_path / "s" / "players" / "morphy-paul.html").tables["games"]) == 6
     assert "No events are known" in Page(tmp_path / "s" / "events.html").text
+
+
+def test_the_list_of_players_starts_with_the_strongest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eligible ones come first; pages of all by name follow where one page has not all of them."""
+    limits = Eligible(min_games=4)  # Kolisch has 3, and the second highest skill
+    write_site(run_of(TOLD), tmp_path / "s", limits)
+    strongest = ["Paulsen, Louis", "Anderssen, Adolf", "Morphy, Paul", "Kolisch, Ignaz"]
+    rows = Page(tmp_path / "s" / "players.html").tables["players"][1:]
+    assert [row[0] for row in rows] == strongest
+    assert int(rows[3][4]) > int(rows[2][4])
+    monkeypatch.setattr(lists, "_LISTED", 3)
+    write_site(run_of(TOLD), tmp_path / "t", limits)
+    pages = [Page(tmp_path / "t" / f"players{part}.html") for part in ("", "~1", "~2")]
+    assert "4 in all; here the 3 strongest" in pages[0].text
+    assert [[name for name, *_ in page.tables["players"][1:]] for page in pages] == [
+        strongest[:3], ["Anderssen, Adolf", "Kolisch, Ignaz", "Morphy, Paul"], ["Paulsen, Louis"],
+    ]  # fmt: skip
+    assert broken(tmp_path / "t") == []
 
 
 def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
