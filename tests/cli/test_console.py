@@ -197,6 +197,23 @@ def test_text_is_folded_before_a_column_is_left_out(monkeypatch: pytest.MonkeyPa
     ]
 
 
+def test_a_text_that_must_not_be_folded_leaves_room_for_the_columns_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = Rows(
+        ("no", "player", "results", "points", "note", "games"),
+        [(1, "Anderssen, Adolf", "+5 +4 +3 " * 9, 15.0, "long words " * 20, 21)],
+        unfolded=frozenset({"results"}),
+    )
+    text, remarks = show(rows, 45, monkeypatch)
+    assert "15.0" in plain(text)
+    assert "21" in plain(text)
+    assert remarks == ["not shown, because the terminal is too narrow: results"]
+    assert show(rows, 44, monkeypatch)[1] == [
+        "not shown, because the terminal is too narrow: results, games"
+    ]
+
+
 def test_a_column_without_values_is_not_shown_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = Rows(("a", "empty", "b"), [(1, None, "x"), (2, "", None)])
     assert "empty" not in plain(show(rows, 80, monkeypatch)[0])

@@ -38,7 +38,10 @@ def test_those_of_equal_points_share_the_first_place_and_exhibitions_have_no_win
         ("1900", "a", "b", "1/2-1/2", "Cup", "", ""),
         *[("1901", "a", name, "1-0", "Simul", "", "") for name in "bcd"],
     ]
-    assert column(event_rows(run_of(told), EventSelection(by="date")), "winner") == ["a; b", ""]
+    rows = event_rows(run_of(told), EventSelection(by="date"))
+    assert column(rows, "winner") == ["a; b", ""]
+    assert rows.title[1] == "without winner: games are missing here, or it is an exhibition"
+    assert "winner" not in event_rows(run_of(told), EventSelection(pattern="cup")).title[1]
 
 
 @each(
@@ -79,7 +82,10 @@ def test_a_round_robin_has_a_crosstable() -> None:
     assert column(rows, "rank") == [1, 2, 3]
     assert sum(column(rows, "expected")) == pytest.approx(3.0)
     assert rows.title[0] == "London ENG 1861"
-    assert rows.title[1] == "1861; 3 games; 3 players of mean skill 1007"
+    assert rows.title[1:3] == (
+        "1861; 3 games; 3 players of mean skill 1007",
+        "performance: the skill that a newcomer would be given for these games alone",
+    )
 
 
 def test_a_match_has_its_games_in_the_order_of_rounds() -> None:
@@ -103,6 +109,7 @@ def test_where_few_met_results_are_by_rounds_and_missing_games_leave_no_places()
     assert column(rows, "results")[0] == "+2"
     assert column(rows, "results")[1] == "-1 +3"
     assert column(rows, "rank") == [None] * 6
+    assert rows.title[0] == "Open 1900 (no places)"
     assert "no places" in rows.title[1]
 
 
@@ -131,6 +138,10 @@ def test_an_event_is_named_by_words_and_year() -> None:
     assert standing_rows(run, "london", 1901).title[0] == "London 1901"
     assert standing_rows(run, "LONDON 1901").title[0] == "London 1901"
     assert standing_rows(run, "final").title[0] == "London final 1901"
+    assert not any("also" in line for line in standing_rows(run, "final").title)
+    others = "also with these words: London final 1901 (2 games)"
+    assert others in standing_rows(run, "london 1901").title
+    assert "also with these words: Paris 1903 (1 game)" in standing_rows(run, "paris").title
     assert standing_rows(run, "paris").title[0] == "Paris 1902"  # ten times the games
     with pytest.raises(
         LookupFailed, match="2 events are meant by 'london':\n  London 1900"

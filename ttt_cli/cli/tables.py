@@ -53,9 +53,9 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
         console.width = sum(column.width for column in columns) + _GAP * (len(columns) + 1)
     else:
         fitting = _fitting(columns, console.width)
-        omitted = columns[len(fitting) :]
+        omitted = [column.name for column in columns if column not in fitting]
         if omitted:
-            names = ", ".join([column.name for column in omitted])
+            names = ", ".join(omitted)
             remarks.append(f"not shown, because the terminal is too narrow: {names}")
         columns = fitting
     if len(records) > len(shown_records):
@@ -107,10 +107,19 @@ def _text_columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[TextCo
 
 
 def _fitting(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
-    """The first columns that fit into the width when texts are folded, at least two."""
-    ends = itertools.accumulate(column.least_width + _GAP for column in columns)
-    fitting = sum(end - _GAP <= width for end in ends)
-    return list(columns[: max(fitting, 2)])
+    """The first columns that fit into the width when texts are folded, at least two.
+
+    A text that must not be folded, such as results by rounds, is left out rather than all columns after it.
+    """
+    fitting: list[TextColumn] = []
+    used_width = -_GAP
+    for column in columns:
+        if used_width + _GAP + column.least_width <= width or len(fitting) < 2:
+            fitting.append(column)
+            used_width += _GAP + column.least_width
+        elif column.is_numeric or column.may_fold:
+            break
+    return fitting
 
 
 def _rich_table(columns: Sequence[TextColumn], console: Console, *, show_header: bool) -> Table:

@@ -24,6 +24,8 @@ from ttt_cli.views.sides import NEUTRAL, game_words
 
 DOMINANCE: Final = 10  # times the games of the next event of the name
 _LISTED: Final = 10
+_OTHERS: Final = 3  # events that have the words, too
+_PERFORMANCE: Final = "performance: the skill that a newcomer would be given for these games alone"
 _ONESELF: Final = "*"
 _NOT_MET: Final = "."
 _SCORES: Final = "0=1"  # by outcome: loss, draw, win
@@ -80,8 +82,11 @@ _GROUND: Final = "ground"  # a further column outside of chess
 def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
     """The standings of the event selected by `find_event`, with `STANDING_COLUMNS`."""
     with run:
-        data = _read_event(run, name, at)
-        return build_rows(run, STANDING_COLUMNS, _standings(data), _title(run, data))
+        selected = _read_event(run, name, at)
+        standings = _standings(selected.data)
+        has_performance = any(standing.performance is not None for standing in standings)
+        title = _title(run, selected, _PERFORMANCE if has_performance else "")
+        return build_rows(run, STANDING_COLUMNS, standings, title)
 
 
 def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
@@ -91,7 +96,8 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
     """
     words = game_words(run)
     with run:
-        data = _read_event(run, name, at)
+        selected = _read_event(run, name, at)
+        data = selected.data
         played = data.played
         rows = []
         games = np.array(by_round(played, data.events.games), np.int64)
@@ -109,18 +115,36 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
                 )
             )  # fmt: skip
         columns = _GAME_COLUMNS if words.is_chess else (*_GAME_COLUMNS, _GROUND)
-        return words.renamed(Rows(columns, rows, _title(run, data), {"expected": 2}))
+        return words.renamed(Rows(columns, rows, _title(run, selected), {"expected": 2}))
 
 
-def _read_event(run: Run, name: str, at: int | None) -> EventData:
-    """The games of a run, and of its events the one selected by `find_event` alone."""
+class SelectedEvent(NamedTuple):
+    """An event that a text selects, and further ones that have its words, most games first."""
+
+    event: int
+    others: list[int]
+
+
+class OneEvent(NamedTuple):
+    """The games of a run, and of its events one alone; `others`: what further ones that have its words are called."""
+
+    data: EventData
+    others: str
+
+
+def _read_event(run: Run, name: str, at: int | None) -> OneEvent:
+    """The event selected by `find_event`."""
     played = played_games(run)
     named = name_events(played)
-    event = find_event(named, name, at)
-    return EventData(played, find_events(played, named.take(np.array([event]))))
+    event, others = find_event(named, name, at)
+    titles = "; ".join(_listed_events(named, others, _OTHERS))
+    return OneEvent(
+        EventData(played, find_events(played, named.take(np.array([event])))),
+        f"also with these words: {titles}" if titles else "",
+    )
 
 
-def find_event(named: NamedEvents, name: str, at: int | None = None) -> int:
+def find_event(named: NamedEvents, name: str, at: int | None = None) -> SelectedEvent:
     """The event of which the name has all words of a text, accents and case aside, in the year `at` if that is given.
 
     Of several the one that is called so, else the one with ten times the games of the next. Raises LookupFailed.
@@ -144,21 +168,25 @@ def find_event(named: NamedEvents, name: str, at: int | None = None) -> int:
         if called in (sorted(words_of_events[event]), sorted(fold(named.names[event]).split()))
     ]
     n_games = named.n_games
-    candidates = sorted(same or candidates, key=lambda event: (-n_games[event], years[event]))
-    first, *next_ones = candidates
+    candidates.sort(key=lambda event: (-n_games[event], years[event]))
+    meant = [event for event in candidates if event in same] if same else candidates
+    first, *next_ones = meant
     if next_ones and n_games[first] < DOMINANCE * n_games[next_ones[0]]:
-        listed = [
-            f"{named.title(event)} ({counted(int(n_games[event]), 'game')})"
-            for event in candidates[:_LISTED]
-        ]
-        if len(candidates) > _LISTED:
-            listed.append(f"and {len(candidates) - _LISTED:,} more")
-        lines = "\n  ".join(listed)
+        lines = "\n  ".join(_listed_events(named, meant, _LISTED))
         raise LookupFailed(
-            f"{len(candidates):,} events are meant by {name!r}:\n  {lines}",
+            f"{len(meant):,} events are meant by {name!r}:\n  {lines}",
             hint="give more of the name, or --at YEAR",
         )
-    return first
+    return SelectedEvent(first, [event for event in candidates if event != first])
+
+
+def _listed_events(named: NamedEvents, events: Sequence[int], most: int) -> list[str]:
+    """The titles of some events with their numbers of games; beyond `most` only how many more there are."""
+    listed = [
+        f"{named.title(event)} ({counted(int(named.n_games[event]), 'game')})"
+        for event in events[:most]
+    ]
+    return listed + ([f"and {len(events) - most:,} more"] if len(events) > most else [])
 
 
 def _similar_events(names: Sequence[Sequence[str]], words: Sequence[str]) -> str:
@@ -190,11 +218,15 @@ def _count_with(names: Sequence[Sequence[str]], words: Sequence[str]) -> int:
     return sum(all(word in name for word in words) for name in names)
 
 
-def _title(run: Run, data: EventData) -> tuple[str, ...]:
+def _title(run: Run, selected: OneEvent, remark: str = "") -> tuple[str, ...]:
+    data = selected.data
     (summary,) = summarise_events(data.events, data.played, np.array([0]))
     (event,) = data.events.rows
+    heading = event.title if event.is_complete else f"{event.title} (no places)"
     strength = f"{counted(summary.players, 'player')} of mean skill {summary.mean_skill:.0f}"
-    return (event.title, f"{_when(summary)}; {event_facts(event)}; {strength}", run_line(run))
+    facts = f"{_when(summary)}; {event_facts(event)}; {strength}"
+    lines = (heading, facts, remark, selected.others, run_line(run))
+    return tuple(line for line in lines if line)
 
 
 def _when(summary: EventSummary) -> str:

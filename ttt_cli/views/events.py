@@ -18,6 +18,7 @@ from ttt_cli.views.rows import Rows, integral
 from ttt_cli.views.run import run_line
 
 ORDERS: Final = ("games", "strength", "date")
+_WITHOUT_WINNER: Final = "without winner: games are missing here, or it is an exhibition"
 FEWEST_PLAYERS: Final = 6  # of an event in the order of strength
 EVENT_COLUMNS: Final[tuple[Column[EventSummary], ...]] = (
     Column("event", "", "name of the event, with the year", each(lambda event: event.name)),
@@ -79,7 +80,10 @@ def event_rows(run: Run, selection: EventSelection) -> Rows:
         summaries = summarise_events(find_events(played, listed), played, np.arange(len(listed)))
         few = f" of at least {least_players} players" if least_players else ""
         heading = f"{len(listed):,} of {len(order):,} events{few}, by {selection.by}"
-        return build_rows(run, EVENT_COLUMNS, summaries, (heading, run_line(run)))
+        title = [heading, run_line(run)]
+        if not all(summary.winner for summary in summaries):
+            title.insert(1, _WITHOUT_WINNER)
+        return build_rows(run, EVENT_COLUMNS, summaries, tuple(title))
 
 
 def _matches(named: NamedEvents, selection: EventSelection) -> Mask:
