@@ -279,7 +279,8 @@ def test_the_title_says_who_is_eligible_and_which_years(small: Run) -> None:
     )
     assert rows.title[:2] == (
         "The longest series without a loss, 1901-1903",
-        "eligible: at least 30 games, at least 2 opponents; games of one date in the order of the files",
+        "eligible: at least 30 games, at least 2 opponents; games of one date in the order of the files, "
+        "which may not be that of play",
     )
 
 

@@ -16,7 +16,7 @@ from ttt_cli.views.history.events import find_events
 from ttt_cli.views.history.performances import clean_score
 from ttt_cli.views.history.played import PlayedGames, Sides, played_games
 from ttt_cli.views.history.slices import rows_of
-from ttt_cli.views.history.streaks import STREAKS, longest_streaks
+from ttt_cli.views.history.streaks import ORDER_OF_GAMES, STREAKS, longest_streaks
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.period import find_field
 from ttt_cli.views.rows import Rows, counted, finite, integral
@@ -205,7 +205,7 @@ def streak_rows(book: PlayerBook) -> Rows:
         for streak in longest_streaks(book.sides, kind, _EACH_KIND):
             first, last = book.dates(np.array([streak.first, streak.last]))
             rows.append((book.name, kind, integral(streak.games), streak.points, first, last))
-    title = (*book.title("the longest series"), "games of one date in the order of the files")
+    title = (*book.title("the longest series"), ORDER_OF_GAMES)
     return Rows(STREAK_COLUMNS, rows, title, _DECIMALS, frozenset({"player"}))
 
 

@@ -450,10 +450,20 @@ def player_view(
     if not rows and (since is not None or until is not None):
         raise LookupFailed(f"{match.player} has no skill in these years", hint=facts_line(facts))
     career = facts_line(facts, games.get(facts["peak_period"]))
-    title = (match.player, *([about] if about else []), career, run_line(run))
+    above = (match.player, *([about] if about else []), career)
+    remark = peak_remark(history, run.meta.period)
+    title = tuple(line for line in (*above, remark, run_line(run)) if line)
     hidden = frozenset({"player"})
-    table = Rows(columns, rows, title, _SKILL_DECIMALS, hidden, title_above=len(title) - 1)
+    table = Rows(columns, rows, title, _SKILL_DECIMALS, hidden, title_above=len(above))
     return PlayerView(match.player, table, match.note)
+
+
+def peak_remark(history: Sequence[Mapping[str, Any]], period: str) -> str:
+    """What a peak is, where a period without games has a higher skill; else empty."""
+    highest = max(history, key=lambda row: float(row["mean"]))
+    if highest["games"]:
+        return ""
+    return f"the peak is that of {period}s with games; {highest['period']}, higher, has none"
 
 
 def _in_years(period: str, since: int | None, until: int | None) -> bool:

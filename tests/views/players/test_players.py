@@ -19,6 +19,7 @@ from ttt_cli.views.players import (
     best_period,
     facts_line,
     games_of,
+    peak_remark,
     player_chart,
     player_games,
     player_view,
@@ -241,6 +242,18 @@ def test_rows_are_the_players_periods_in_order(margins: Run) -> None:
         for year, games in (("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1))
     ]
     assert rows[0][2:4] == (1002.0, 50.0)
+
+
+def test_a_peak_without_games_is_explained() -> None:
+    history = [
+        {"period": "1873", "mean": 2093.7, "games": 27},
+        {"period": "1874", "mean": 2099.4, "games": 0},
+    ]
+    assert (
+        peak_remark(history, "year")
+        == "the peak is that of years with games; 1874, higher, has none"
+    )
+    assert peak_remark(history[:1], "year") == ""
 
 
 def test_the_title_says_who_when_and_how_well(margins: Run) -> None:

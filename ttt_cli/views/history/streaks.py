@@ -10,6 +10,7 @@ import numpy as np
 from ttt_cli.support.arrays import Ids, Mask
 from ttt_cli.views.history.played import Sides
 
+ORDER_OF_GAMES: Final = "games of one date in the order of the files, which may not be that of play"
 # Whether a series goes on, by outcomes: 0 lost, 1 drawn, 2 won
 STREAKS: Final[dict[str, Callable[[Ids], Mask]]] = {
     "unbeaten": lambda outcome: outcome > 0,

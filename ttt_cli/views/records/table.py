@@ -8,6 +8,7 @@ from typing import Final
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.views.columns import build_rows
+from ttt_cli.views.history.streaks import ORDER_OF_GAMES
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.records import KINDS
 from ttt_cli.views.records.of_events import (
@@ -37,7 +38,6 @@ from ttt_cli.views.records.streaks import unbeaten, wins
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
-_ORDER: Final = "games of one date in the order of the files"
 RECORDS: Final[dict[str, RecordKind]] = {
     "performances": RecordKind(
         performances, "The best performances", f"at least {LEAST_GAMES} games in an event that is no exhibition",
@@ -50,11 +50,11 @@ RECORDS: Final[dict[str, RecordKind]] = {
          LAST), limited="not",
     ),
     "unbeaten": RecordKind(
-        unbeaten, "The longest series without a loss", _ORDER,
+        unbeaten, "The longest series without a loss", ORDER_OF_GAMES,
         (RANK, PLAYER, figure("games", "games", "games of the series"), POINTS, FIRST, LAST),
     ),
     "wins": RecordKind(
-        wins, "The longest series of wins", _ORDER,
+        wins, "The longest series of wins", ORDER_OF_GAMES,
         (RANK, PLAYER, figure("games", "games", "games of the series"), FIRST, LAST),
     ),
     "upsets": RecordKind(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from ttt_cli.views.history.streaks import ORDER_OF_GAMES
 from ttt_cli.views.rankings.dominance import OTHERS, LeadInPeriod
 from ttt_cli.views.records.record import Record
 from ttt_cli.views.report import markup
@@ -63,7 +64,7 @@ def _strongest_event(book: Book, record: Record) -> str:
 def _unbeaten(book: Book, record: Record) -> str:
     return (
         f"The longest series without a loss is that of {player_link(book, record.player)}: "
-        f"{markup.number(record.figure)} games, {_span(record)}."
+        f"{markup.number(record.figure)} games, {_span(record)}, {ORDER_OF_GAMES}."
     )
 
 

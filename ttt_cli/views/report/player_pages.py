@@ -8,7 +8,7 @@ import numpy as np
 from ttt_cli.views.figures.spec import embedded
 from ttt_cli.views.history.played import Sides
 from ttt_cli.views.history.slices import rows_of
-from ttt_cli.views.history.streaks import STREAKS, longest_streaks
+from ttt_cli.views.history.streaks import ORDER_OF_GAMES, STREAKS, longest_streaks
 from ttt_cli.views.players import facts_line
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
@@ -185,7 +185,7 @@ def _streaks(book: Book, sides: Sides) -> str:
         "from": first,
         "to": last,
     }
-    return markup.table("streaks", table)
+    return markup.table("streaks", table) + markup.note(ORDER_OF_GAMES if longest else "")
 
 
 def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
