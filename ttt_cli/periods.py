@@ -106,17 +106,19 @@ def as_text(value: str | int, name: str) -> str:
         raise LookupFailed(f"{name} is a text or an integer, not {value!r}") from None
 
 
-def numbers_within(at: str | int, period: Period, examples: Iterable[str] = ()) -> tuple[int, int]:
+def numbers_within(at: str | int, period: Period, limits: Iterable[str] = ()) -> tuple[int, int]:
     """First and last number of the run's periods within a year, quarter, month, week or day, as users write it.
 
-    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `examples` of periods are for the hint. Raises
+    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `limits`: the first and the last period, for the hint. Raises
     LookupFailed for other texts, and for what is shorter than `period`.
     """
     text = as_text(at, "a period").strip().replace(".", "-")
     try:
         days = _days_of(text)
     except ValueError:
-        hint = f"a year, or as in the run: {', '.join(dict.fromkeys(examples))}"
+        kind = "one year" if period == "year" else f"a year, or one {period}"
+        span = " to ".join(dict.fromkeys(limits))
+        hint = f"{kind}, from {span}" if span else kind
         raise LookupFailed(f"{text!r} is not a period", hint=hint) from None
     first = days.first
     last = days.last

@@ -90,10 +90,10 @@ needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipe
 
 def test_a_config_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run.yaml").write_text("# " + "x" * (1 << 20), encoding="utf-8")
-    assert "takes more than 1 MB" in unread("run.yaml").message
+    assert "is larger than a config may be, 1 MB" in unread("run.yaml").message
     stream = SimpleNamespace(buffer=io.BytesIO(b"#" * (1 << 21)))
     monkeypatch.setattr(sys, "stdin", stream)
-    assert "takes more than 1 MB" in unread("-").message
+    assert "is larger than a config may be, 1 MB" in unread("-").message
 
 
 @needs_fifo

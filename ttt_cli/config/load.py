@@ -70,7 +70,7 @@ def _read(path_or_name: str) -> Document:
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", where=source) from error
     if len(content) > _LARGEST:
-        message = f"takes more than {_LARGEST >> 20} MB"
+        message = f"is larger than a config may be, {_LARGEST >> 20} MB"
         raise ConfigError(message, where=source, hint="is it a config?")
     return parse_document(_decoded(content, source), source)
 
