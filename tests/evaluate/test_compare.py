@@ -349,7 +349,7 @@ def test_files_are_read_as_all_systems_say(tmp_path: Path) -> None:
     assert games_of_files(files, read_systems([mine])).timeline.period == "month"
     with pytest.raises(ConfigError, match=r"ttt and monthly differ in data\.period") as caught:
         games_of_files(files, read_systems(["ttt", mine]))
-    assert caught.value.hint == "set it for all with -s data.period=..."
+    assert caught.value.hint == "set it for all, as -s data.period=year"
     both = read_systems(["ttt", mine], ["data.period=quarter"])
     assert games_of_files(files, both).timeline.period == "quarter"
 

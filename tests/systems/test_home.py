@@ -11,6 +11,7 @@ from scipy.stats import norm
 from ttt_cli import api
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.evaluate.compare import games_of_files, games_of_run, read_systems
+from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems.resolve import for_sides
 from ttt_cli.views.fit_summary import fit_lines
 
@@ -131,6 +132,14 @@ def test_compare_estimates_it_too(tmp_path):
     assert games_of_files([str(path)], systems).home
     run = api.fit(path, model="ttt")
     assert games_of_run(run).home
+    named = tmp_path / "named.yaml"  # as `ttt tune -o` writes it
+    named.write_text("model: {name: ttt}\ndata: {sides: [home, away]}\n")
+    assert games_of_files([str(path)], read_systems(["elo", str(named), "ttt"])).home
+    other = tmp_path / "other.yaml"
+    other.write_text("model: {name: ttt}\ndata: {sides: [left, right]}\n")
+    with pytest.raises(ConfigError, match=r"differ in data\.sides") as differing:
+        games_of_files([str(path)], read_systems([str(named), str(other)]))
+    assert differing.value.hint == "set it for all, as -s 'data.sides=[home, away]'"
     settings = [for_sides(system, home=True).params.white_advantage for system in systems]
     assert settings == ["estimate", "estimate", 0.0]
     assert [for_sides(system, home=False).params.white_advantage for system in systems] == [

@@ -122,6 +122,11 @@ def test_a_similar_text_is_suggested(run, games):
     with pytest.raises(LookupFailed) as raised:
         games_where(run, games, "event = 'Londn' and year = 1901")
     assert raised.value.hint == "did you mean 'London'?"
+    with pytest.raises(LookupFailed) as with_year:
+        games_where(run, games, "event = 'London 1901'")
+    assert (
+        with_year.value.hint == "the year is a field of its own: event = 'London' and year = 1901"
+    )
     with pytest.raises(ConfigError) as raised:
         games_where(run, games, "event")
     assert raised.value.hint == "for instance --where \"event = 'London' and year = 1851\""

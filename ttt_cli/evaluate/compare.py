@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -16,6 +17,7 @@ import numpy as np
 
 from ttt_cli.config.documents import Document, override, refuse_overrides
 from ttt_cli.config.load import read_document, shipped_configs
+from ttt_cli.config.schema import DataConfig, yaml_on_one_line
 from ttt_cli.evaluate.calibration import (
     CalibrationBin,
     CalibrationSlope,
@@ -510,15 +512,25 @@ def games_of_run(run: Run, overrides: Sequence[str] = ()) -> GamesToPredict:
 def games_of_files(
     files: Sequence[str], systems: Sequence[Resolved], *, progress: Progress = SILENT
 ) -> GamesToPredict:
-    """Games of files by the systems' common data section. Raises ConfigError when sections differ, DataError."""
+    """Games of files by the systems' common data section. Raises ConfigError when sections differ, DataError.
+
+    Configs that leave the names of the sides to the files agree with one that names them, as a tuned config does.
+    """
     data = systems[0].config.data
+    left_to_files = DataConfig().sides
+    names = [system.config.data.sides for system in systems]
+    data = data.model_copy(
+        update={"sides": next((sides for sides in names if sides != left_to_files), left_to_files)}
+    )
     for key, value in data:
-        for system in systems[1:]:
-            if dict(system.config.data)[key] != value:
-                raise ConfigError(
-                    f"{systems[0].name} and {system.name} differ in data.{key}, but are to predict the same games",
-                    hint=f"set it for all with -s data.{key}=...",
-                )
+        for system in systems:
+            other = dict(system.config.data)[key]
+            if other == value or (key == "sides" and other == left_to_files):
+                continue
+            raise ConfigError(
+                f"{systems[0].name} and {system.name} differ in data.{key}, but are to predict the same games",
+                hint=f"set it for all, as -s {shlex.quote(f'data.{key}={yaml_on_one_line(value)}')}",
+            )
     games = read_games(files, data, progress=progress)
     timeline = build_timeline(games, data.period, data.colours)
     return GamesToPredict(timeline, games.report.home or names_home(data))

@@ -80,7 +80,12 @@ def _unknown_values(condition: Condition, columns: Mapping[str, CodedColumn[str]
         texts = {text for column in of_field for text in column.values if text}
         folded = {text.casefold() for text in texts}
         for value in comparison.values:
-            if isinstance(value, str) and value.casefold() not in folded:
+            if not isinstance(value, str) or value.casefold() in folded:
+                continue
+            name, _, year = value.rpartition(" ")  # titles of events end with the year
+            if year.isdecimal() and name.casefold() in folded:
+                yield f"the year is a field of its own: {comparison.field} = {name!r} and year = {year}"
+            else:
                 yield suggested(value, texts, f"no game has the {comparison.field} {value!r}")
 
 
