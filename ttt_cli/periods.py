@@ -109,8 +109,8 @@ def as_text(value: str | int, name: str) -> str:
 def numbers_within(at: str | int, period: Period, limits: Iterable[str] = ()) -> tuple[int, int]:
     """First and last number of the run's periods within a year, quarter, month, week or day, as users write it.
 
-    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `limits`: the first and the last period, for the hint. Raises
-    LookupFailed for other texts, and for what is shorter than `period`.
+    `1858`, `1858-Q2`, `1858-06` or `1858.06`, `1858-W23`, `1858-06-15`. `limits`: the first and the last period, for
+    the hint. Raises LookupFailed for other texts, and for what is shorter than `period`.
     """
     text = as_text(at, "a period").strip().replace(".", "-")
     try:
