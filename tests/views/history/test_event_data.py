@@ -104,6 +104,29 @@ def test_an_event_that_moves_from_site_to_site_is_one() -> None:
     assert [event.name for event in events_of(casual).rows] == ["Casual, London", "Casual, Paris"]
 
 
+def test_an_event_with_groups_at_several_sites_at_the_same_time_is_one() -> None:
+    """Few then play at several sites; sites that follow one another are events of their own."""
+    group_games: list[Told] = [
+        (f"1962-06-0{day}", first, second, "1-0", "World Cup", city, "")
+        for names, city in (("ABCD", "Arica"), ("EFGH", "Rancagua"))
+        for day, (first, second) in enumerate(combinations(names, 2), 1)
+    ]
+    semifinals: list[Told] = [
+        ("1962-06-13", "A", "F", "1-0", "World Cup", "Arica", ""),
+        ("1962-06-13", "B", "E", "1-0", "World Cup", "Rancagua", ""),
+    ]
+    at_once = sorted([*group_games, *semifinals])
+    assert [event.name for event in events_of(at_once).rows] == ["World Cup"]
+    later = [
+        (game[0].replace("-06-", "-09-") if game[5] == "Rancagua" else game[0], *game[1:])
+        for game in at_once
+    ]
+    assert [event.name for event in events_of(sorted(later)).rows] == [
+        "World Cup, Arica",
+        "World Cup, Rancagua",
+    ]
+
+
 def test_a_crosstable_has_results_of_both_sides_in_the_order_of_rounds() -> None:
     told: list[Told] = [
         ("1858", "Morphy", "Anderssen", "1-0", "Match", "", "10"),

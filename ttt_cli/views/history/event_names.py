@@ -15,6 +15,7 @@ from ttt_cli.views.history.sorting import distinct
 
 _GAMES_A_SITE: Final = 3.0  # at most, of a player in an event that moves from site to site
 _TRAVELLERS: Final = 0.5  # of its players, at least
+_TRAVELLERS_AT_ONCE: Final = 0.2  # where it is at several sites at the same time
 
 
 def event_title(name: str, year: int) -> str:
@@ -105,8 +106,8 @@ def event_name(event: str, site: str) -> str:
 def _moving_events(played: PlayedGames, games: Places, event_codes: Places) -> Places:
     """The codes of the events (year and text) of some games that move from site to site.
 
-    At least half of its players with several games played at several sites, and hardly more than a few games at each.
-    `event_codes`, shape (games,): of these games.
+    At least half of its players with several games played at several sites, or a fifth if it is at several sites at the
+    same time, as in groups; and hardly more than a few games at each. `event_codes`, shape (games,): of these games.
     """
     n_texts = len(played.texts)
     events, event_of_game = np.unique(event_codes, return_inverse=True)
@@ -128,7 +129,31 @@ def _moving_events(played: PlayedGames, games: Places, event_codes: Places) -> P
         return np.bincount(event, values[has_several_games], len(events))
 
     n_travellers = total(sites > 1)
-    half_travel = n_travellers >= _TRAVELLERS * total(has_several_games)
+    at_once = _is_at_once(event_of_game, played.site[games], played.days[games])
+    least_travellers = np.where(at_once, _TRAVELLERS_AT_ONCE, _TRAVELLERS)
+    enough_travel = n_travellers >= least_travellers * total(has_several_games)
     few_games_a_site = total(entry_games) <= _GAMES_A_SITE * total(sites)
-    moving: Places = events[has_text & (n_travellers > 0) & half_travel & few_games_a_site]
+    moving: Places = events[has_text & (n_travellers > 0) & enough_travel & few_games_a_site]
     return moving
+
+
+def _is_at_once(event: Places, site: Ids, days: Ids) -> Mask:
+    """Mask of the events that are at several sites at the same time, shape (events,).
+
+    `event`, `site`, `days`, shape (games,): of each game. Sites that follow one another take no longer than the event.
+    """
+    site_keys = event * (int(site.max(initial=0)) + 1) + site
+    sites, site_of_game = np.unique(site_keys, return_inverse=True)
+    event_of_site = sites // (int(site.max(initial=0)) + 1)
+    n_events = int(event.max(initial=-1)) + 1
+    time_of_sites = np.bincount(event_of_site, _durations(site_of_game, days, len(sites)), n_events)
+    return np.asarray(time_of_sites > _durations(event, days, n_events))
+
+
+def _durations(group: Places, days: Ids, n_groups: int) -> Places:
+    """Days from the first to the last game of each group, shape (groups,); `group`, `days`, shape (games,)."""
+    first = np.full(n_groups, np.iinfo(np.int64).max)
+    last = np.full(n_groups, np.iinfo(np.int64).min)
+    np.minimum.at(first, group, days)
+    np.maximum.at(last, group, days)
+    return last - first
