@@ -44,6 +44,19 @@ def test_those_of_equal_points_share_the_first_place_and_exhibitions_have_no_win
     assert "winner" not in event_rows(run_of(told), EventSelection(pattern="cup")).title[1]
 
 
+def test_friendly_games_of_a_year_are_no_contest() -> None:
+    told: list[Told] = [
+        ("1900", "a", "b", "1-0", event, "", "")
+        for event in ("Friendly", "Casual games", "Friendly Cup")
+    ]
+    rows = event_rows(run_of(told), EventSelection(by="date"))
+    winners = dict(zip(column(rows, "event"), column(rows, "winner"), strict=True))
+    assert winners == {"Casual games 1900": "", "Friendly 1900": "", "Friendly Cup 1900": "a"}
+    standings = standing_rows(run_of(told), "friendly", 1900)
+    assert column(standings, "performance") == [None, None]
+    assert standings.title[1].endswith("friendly: no performance; 2 players of mean skill 1000")
+
+
 @each(
     "limits, expected",
     [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -17,12 +18,17 @@ from ttt_cli.views.history.played import PlayedGames, Totals, game_of
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.history.sorting import stable_order
 
+# Names, after the year, of all friendly games of a year, which are no contest
+_FRIENDLY: Final = re.compile(
+    r"\d+ (?:international )?(?:friendly|friendlies|casual|offhand|off hand)(?: (?:games?|match|matches))?"
+)
+
 
 class Event(NamedTuple):
     """One event.
 
     `name`: the event with its place, unless one names the other. `folded`: year and name, without accents and case.
-    `kind`: the set of exhibitions it belongs to, as `simul`; empty for a contest. `possible`, `missing`,
+    `kind`: the set of exhibitions it belongs to, as `simul`, or `friendly`; empty for a contest. `possible`, `missing`,
     `is_complete`: as in `Completeness`.
     """
 
@@ -183,11 +189,12 @@ def _exhibitions(folded: list[str], one_met_all: Mask, has_handicaps: Mask) -> l
     """The set of exhibitions that each event belongs to by its name; empty for a contest.
 
     Blindfold games are an exhibition where one player met several others; odds with a known handicap are none.
+    Friendly games that have no other name are no contest either.
     """
     has_words = event_texts_in_sets(folded, EXHIBITIONS)
     has_words["blindfold"] &= one_met_all
     has_words["odds"] &= ~has_handicaps
-    kinds = [""] * len(folded)
+    kinds = ["friendly" if _FRIENDLY.fullmatch(name) else "" for name in folded]
     for kind in reversed(EXHIBITIONS):  # the first that applies
         for event in np.flatnonzero(has_words[kind]).tolist():
             kinds[event] = kind
