@@ -463,6 +463,21 @@ def test_what_the_reading_noticed() -> None:
     assert line == "5 rows of teams or computers: data.drop can leave them out"
 
 
+def test_a_file_that_is_read_twice(tmp_path: Path) -> None:
+    text = (
+        "date,home_team,away_team,home_score,away_score\n1900-01-01,A,B,2,1\n1901-01-01,B,A,0,0\n"
+    )
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(text)
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    lines = list(warning_lines(read_games([first, second], DataConfig())))
+    assert (
+        f"{second} has the same content as {first}, and its games count again: leave one out"
+        in lines
+    )
+    assert not any("content" in line for line in warning_lines(read_games([first], DataConfig())))
+
+
 def test_names_of_two_people_and_two_names_of_one() -> None:
     long = [
         (year, f"P{i}, Q{i}", "Morphy, Paul", 1)

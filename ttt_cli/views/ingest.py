@@ -567,6 +567,12 @@ def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
         return
     if warning := find_groups(games).warning:
         yield f"{warning}; -s data.filter.largest_group=true keeps it alone"
+    first_paths: dict[str, str] = {}  # by the digest of the content
+    for file in games.report.files:
+        if file.used and file.digest in first_paths:
+            same = first_paths[file.digest]
+            yield f"{file.path} has the same content as {same}, and its games count again: leave one out"
+        first_paths.setdefault(file.digest, file.path)
     noticed = games.report.noticed
     if repeated := noticed.get(reasons.DUPLICATE, 0):
         rows = counted(repeated, "row repeats", "rows repeat")
