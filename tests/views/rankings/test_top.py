@@ -407,3 +407,13 @@ def test_points_have_one_decimal_and_probabilities_three(columns) -> None:
         if column.unit in ("points", "probability")
     }
     assert decimals <= {("points", 1), ("probability", 3)}
+
+
+def test_a_last_period_with_hardly_any_games_names_the_one_before() -> None:
+    rows = [("1900", "a", "b", "1/2-1/2")] * 41 + [("1901", "a", "b", "1-0")]
+    run = handmade_run_of(games_of(rows))
+    remark = "1901 has 1 game here, 1900 41: --at 1900"
+    assert remark in ranking(run, None, Eligible(), 2).title
+    assert remark not in ranking(run, 1901, Eligible(), 2).title
+    few = handmade_run_of(games_of(rows[-11:]))
+    assert not any("--at" in line for line in ranking(few, None, Eligible(), 2).title)

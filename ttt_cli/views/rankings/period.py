@@ -13,7 +13,7 @@ from ttt_cli.views.columns import build_rows
 from ttt_cli.views.rankings.columns import PERIOD_COLUMNS
 from ttt_cli.views.rankings.eligible import INACTIVE, WIDER, Eligible, left_out_text
 from ttt_cli.views.rankings.rows import RankedPlayer, lower_bound
-from ttt_cli.views.rows import Rows
+from ttt_cli.views.rows import Rows, counted
 from ttt_cli.views.run import load_numpy_meanwhile, run_line
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ SELECT player, mean, sd, games, {reason} FROM (
     USING (player))
 WHERE {chosen} ORDER BY mean DESC, player
 """
+_LAST_PERIODS: Final = (
+    "SELECT period, count(*) FROM games GROUP BY period ORDER BY period DESC LIMIT 2"
+)
+_FEW: Final = 0.05  # of the games of the period before
 _CAREERS_BEGUN: Final = 'SELECT count(*) FROM players WHERE "first" <= ? AND {chosen}'
 
 
@@ -103,6 +107,8 @@ def ranking(
         order = field.order(by)[:number]
         n_up_to_last = max(order) + 1  # by mean, up to the last of those in the ranking
         probabilities, remarks = _probabilities(run, field, n_up_to_last, seed)
+        if at is None:
+            remarks = (*_remark_on_last_period(run), *remarks)
         leads: Sequence[Lead | None] = [None] * len(order)
         sds: Sequence[float | None] = [None] * len(order)
         if by == "dominance":
@@ -132,6 +138,17 @@ def ranking(
                     f"{intervals.n_certain} of the first {len(order):,} {verb} {AHEAD}",
                 )
         return build_rows(run, PERIOD_COLUMNS, players, _title(run, field, limits, by, remarks), by)
+
+
+def _remark_on_last_period(run: Run) -> list[str]:
+    """That the last period has hardly any games, and which one has more; empty if it has."""
+    periods = run.rows(_LAST_PERIODS)
+    if len(periods) < 2:
+        return []
+    (last, games), (before, games_before) = periods
+    if games >= _FEW * games_before:
+        return []
+    return [f"{last} has {counted(games, 'game')} here, {before} {games_before:,}: --at {before}"]
 
 
 def _title(
