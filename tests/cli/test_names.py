@@ -46,11 +46,12 @@ def test_answers_are_kept_and_not_asked_again(
     )
     assert "1 answers in aliases.csv: --aliases aliases.csv uses them" in shown.err
     assert read_aliases("aliases.csv").names == {"Aronian, L": "Aronian, Levon"}
-    assert answer(monkeypatch, "n", "d", "soon", "-1900") == 0
+    assert answer(monkeypatch, "n", "d", "soon", "1800", "-1901") == 0
     shown = capsys.readouterr()
     assert "Aronian" not in shown.out
     assert "1 of 2: " in shown.out
     assert "'soon' is not a range of years" in shown.out
+    assert "has no games in 1800" in shown.out
     aliases = read_aliases("aliases.csv")
     assert (len(aliases.names), len(aliases.by_years)) == (1, 1)
     assert "# no," in Path("aliases.csv").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ttt_cli.games.suspects import Suspect
 
 _MOST_ANSWERS: Final = 1 << 23  # bytes of an alias file that is written anew after each answer
-_ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
+_ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate: in some years, [q]uit"
 
 
 @click.command("names")
@@ -113,20 +113,25 @@ def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
         if answer == "q":
             return
         if answer != "s":
-            years = _years() if answer == "d" else ""
+            years = _years(suspect) if answer == "d" else ""
             words = {"y": "yes", "n": "no", "d": "years"}
             decisions.add(Decision(words[answer], suspect.main.name, suspect.synonym.name, years))
             write(decisions.text(), out, ANSWERS)
 
 
-def _years() -> str:
+def _years(suspect: Suspect) -> str:
+    """The years in which the synonym is the main name."""
     from ttt_cli.config.schema import year_range
 
+    main, synonym = suspect.main, suspect.synonym
+    played = f"{synonym.first}-{synonym.last}"
     while True:
-        text = str(click.prompt("Years of the synonym's games that are the main name's"))
+        text = str(click.prompt(f"In which years is {synonym.name!r} ({played}) {main.name!r}?"))
         try:
-            year_range(text)
+            first, last = year_range(text)
         except ValueError as error:
             click.echo(str(error))
-        else:
+            continue
+        if first <= synonym.last and last >= synonym.first:
             return text.strip()
+        click.echo(f"{synonym.name!r} has no games in {text.strip()}")

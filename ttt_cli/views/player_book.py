@@ -9,7 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.runs.run import Run
+from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.history.crosstables import round_of
 from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.event_summaries import summarise_events
 from ttt_cli.views.history.events import find_events
@@ -38,6 +40,9 @@ EVENT_COLUMNS: Final = (
     "from", "to",
 )  # fmt: skip
 STREAK_COLUMNS: Final = ("player", "series", "games", "points", "from", "to")
+_LAST: Final = """
+SELECT "last", period_number FROM players JOIN periods ON periods.period = players."last" WHERE player = ?
+"""
 _SKILL: Final = "SELECT mean, sd, games FROM skills_within({0}, {0}, NULL) WHERE player = ?"
 
 
@@ -100,15 +105,17 @@ def game_rows(book: PlayerBook) -> Rows:
 
     Columns and results as in `GameWords`.
     """
-    sides = book.sides
     played = book.played
+    named_events = name_events(played)
+    sides = book.sides.take(_by_round(book, named_events.of_game))
+    dates = played.dates_of(sides.game)
     words = game_words(book.run)
     scale = book.run.scale
     opponent_means = played.nodes["mean"][sides.opponent_node] * scale.slope + scale.shift
-    event_titles = name_events(played).titles_of(sides.game)
+    event_titles = named_events.titles_of(sides.game)
     rows = []
     columns = zip(
-        book.dates(slice(None)), sides.is_second.tolist(), sides.colour.tolist(), sides.outcome.tolist(),
+        dates, sides.is_second.tolist(), sides.colour.tolist(), sides.outcome.tolist(),
         sides.expected.tolist(), sides.game.tolist(), event_titles, opponent_means.tolist(), sides.weight.tolist(),
         strict=True,
     )  # fmt: skip
@@ -138,6 +145,21 @@ def game_rows(book: PlayerBook) -> Rows:
         "result and expected score are the player's",
     )
     return words.renamed(Rows(GAME_COLUMNS, rows, title, _DECIMALS, frozenset(hidden)))
+
+
+def _by_round(book: PlayerBook, event_of_game: Places) -> list[int]:
+    """The order of the games by date, those of an event on one date by round, else as in the files."""
+    first_positions: dict[tuple[str, int], int] = {}  # by date and event
+    keys = []
+    games = book.sides.game.tolist()
+    for position, (game, date) in enumerate(zip(games, book.dates(slice(None)), strict=True)):
+        event = int(event_of_game[game])
+        if event < 0:
+            keys.append((position, [0.0]))
+        else:
+            first = first_positions.setdefault((date, event), position)
+            keys.append((first, round_of(book.played, game).numbers))
+    return sorted(range(len(keys)), key=lambda position: keys[position])
 
 
 def opponent_rows(book: PlayerBook) -> Rows:
@@ -229,7 +251,13 @@ def player_at(run: Run, player: str, at: str, limits: Eligible) -> Rows:
         }  # fmt: skip
         if games:
             facts |= _score(run, player, number)
-    title = (f"{player} in {period}", run_line(run))
+        ((last, last_number),) = run.select(_LAST, [player])[1]
+        remarks = []
+        if number > last_number:
+            remarks = [
+                f"the last game is of {last}: this is what the model expects without further ones"
+            ]
+    title = (f"{player} in {period}", *remarks, run_line(run))
     return Rows(tuple(facts), [tuple(facts.values())], title, _DECIMALS, single=True)
 
 

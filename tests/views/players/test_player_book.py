@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.cases import each
 from tests.views.records_by_hand import expected_scores, series, sides_of
+from tests.views.report.site.conftest import TOLD, Told
+from tests.views.report.site.conftest import run_of as told_run_of
 from tests.views.test_records import random_games
 from ttt_cli import fit, leaders, top
 from ttt_cli.runs.run import Run
@@ -84,6 +86,27 @@ def test_events_are_those_of_the_event_itself(run: Run) -> None:
     ]
     assert [row[7] for row in book_rows(run, NAME, "events").rows] == expected
     assert "all won" in expected or "all lost" in expected
+
+
+def test_games_of_an_event_on_one_date_are_in_the_order_of_rounds() -> None:
+    told: list[Told] = [
+        ("1992", "Fischer", "Spassky", "1-0", "Match", "", "10"),
+        ("1992", "Fischer", "Tal", "1-0", "Cup", "", "3"),
+        ("1992", "Fischer", "Spassky", "0-1", "Match", "", "2"),
+        ("1992", "Fischer", "Byrne", "0-1", "", "", "1"),
+        ("1993", "Fischer", "Spassky", "0-1", "Match", "", "1"),
+    ]
+    games = frame(book_rows(told_run_of(told), "Fischer", "games"))
+    assert list(zip(games.opponent, games["round"], strict=True)) == [
+        ("Spassky", "2"), ("Spassky", "10"), ("Tal", "3"), ("Byrne", "1"), ("Spassky", "1"),
+    ]  # fmt: skip
+
+
+def test_a_skill_after_the_last_game_is_said_to_be_one() -> None:
+    run = told_run_of(TOLD)
+    remark = "the last game is of 1858: this is what the model expects without further ones"
+    assert remark in player_at(run, "Morphy, Paul", "1861", Eligible()).title
+    assert remark not in player_at(run, "Morphy, Paul", "1858", Eligible()).title
 
 
 def test_streaks(run: Run, sides: pd.DataFrame) -> None:

@@ -54,10 +54,11 @@ class Crosstable:
 
 def by_round(played: PlayedGames, games: Places) -> list[int]:
     """Games of an event in the order of rounds, then dates."""
-    return sorted(games.tolist(), key=lambda game: _round(played, game))
+    return sorted(games.tolist(), key=lambda game: round_of(played, game))
 
 
-def _round(played: PlayedGames, game: int) -> Round:
+def round_of(played: PlayedGames, game: int) -> Round:
+    """The position of a game in its event."""
     parts = played.texts[played.round[game]].replace("/", ".").split(".")
     numbers = [float(part) for part in parts if part.strip().isdecimal()]
     return Round(numbers or [math.inf], int(played.days[game]))

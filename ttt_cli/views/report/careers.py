@@ -35,9 +35,7 @@ def career_sentence(book: Book, player: int, sides: Sides) -> str:
     about = book.about.facts_line(name)
     points = float((sides.weight * sides.outcome).sum()) / 2.0
     games = float(sides.weight.sum())
-    gain = points - float((sides.weight * sides.expected).sum())
-    than = f"{abs(gain):.1f} {'more' if gain >= 0.0 else 'less'} than expected"
-    score = f"Scored {markup.number(points)} of {markup.number(games)} points, {than}"
+    score = f"Scored {markup.number(points)} of {markup.number(games)} points"
     parts = [
         about[:1].upper() + about[1:],
         _highest_rank(book, player),

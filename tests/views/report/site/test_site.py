@@ -162,7 +162,7 @@ def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_p
 def test_a_players_page_begins_with_a_sentence_and_the_best_events(site: Path) -> None:
     page = Page(site / "players" / "morphy-paul.html")
     assert "Number one in 1858" in page.text or "Best rank" in page.text
-    assert "Scored 3.5 of 5 points, " in page.text
+    assert "Scored 3.5 of 5 points." in page.text
     head, *rows = page.tables["best-events"]
     assert head == ["year", "event", "place", "points", "expected", "performance"]
     assert [row[:4] for row in rows] == [["1858", "Paris m", "1", "2 of 3"]]
