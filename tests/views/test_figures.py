@@ -48,6 +48,7 @@ from ttt_cli.views.figures.labels import (
     text_width,
     upright,
 )
+from ttt_cli.views.figures.reign_names import reigns_of, without_gaps
 from ttt_cli.views.figures.render import render
 from ttt_cli.views.figures.spec import colours_of, whole_years
 from ttt_cli.views.rankings.dominance import leads_of
@@ -640,3 +641,13 @@ def test_pages_and_sites_show_them_where_a_run_has_them(moving: Run, tmp_path: P
         write_site(run, tmp_path / f"site{count}")
         front = (tmp_path / f"site{count}" / "index.html").read_text(encoding="utf-8")
         assert front.count('class="chart career"') == count
+
+
+def test_lines_and_names_of_number_ones_are_broken_at_years_without_one() -> None:
+    played = [("a", 1848), ("a", 1849), ("b", 1850), ("b", 1854), ("b", 1855)]
+    records = [{"player": player, "year": float(year)} for player, year in played]
+    years = [[int(record["year"]) for record in reign] for reign in reigns_of(records)]
+    assert years == [[1848, 1849], [1850], [1854, 1855]]
+    months = [{"player": "a", "year": 1900 + month / 12.0} for month in range(5)]
+    assert without_gaps(months) == [months]
+    assert without_gaps([]) == []

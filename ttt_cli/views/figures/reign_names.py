@@ -2,15 +2,33 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Final
 
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.labels import upright
 from ttt_cli.views.figures.spec import Records, Spec
 
+_LONGEST_STEP: Final = 1.0 + 1e-6  # years between records of one reign or line
+
 
 def reigns_of(number_ones: Records) -> list[Records]:
-    """The records of number ones, by time, grouped by reigns."""
-    return [list(group) for _, group in groupby(number_ones, key=lambda record: record["player"])]
+    """The records of number ones, by time, grouped by reigns; a reign ends at a year without a number one."""
+    return [reign for part in without_gaps(number_ones) for reign in _by_player(part)]
+
+
+def without_gaps(records: Records) -> list[Records]:
+    """Records by time, grouped by series without a gap of more than a year."""
+    groups: list[Records] = []
+    for record in records:
+        if groups and record["year"] - groups[-1][-1]["year"] <= _LONGEST_STEP:
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+    return groups
+
+
+def _by_player(records: Records) -> list[Records]:
+    return [list(group) for _, group in groupby(records, key=lambda record: record["player"])]
 
 
 def reign_names(

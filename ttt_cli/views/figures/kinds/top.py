@@ -1,6 +1,6 @@
 """The mean skill of the best of every period, and the number one's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.periods import year_of
@@ -9,7 +9,7 @@ from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.figures import spec as vega
 from ttt_cli.views.figures.figure import Figure, FigureOptions
 from ttt_cli.views.figures.histories import drawn_when_idle
-from ttt_cli.views.figures.reign_names import name_layers, reign_names, reigns_of
+from ttt_cli.views.figures.reign_names import name_layers, reign_names, reigns_of, without_gaps
 from ttt_cli.views.figures.spec import Records, Spec
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import NumberOne, number_ones
@@ -82,7 +82,7 @@ class _CurveRecords(NamedTuple):
     """Records of both curves, and those of number ones alone, for their band.
 
     A line joins the records of a `piece`: those of the mean, and those of each reign, so that no line leads from one
-    number one to the next.
+    number one to the next, or over years without any.
     """
 
     lines: Records
@@ -97,9 +97,8 @@ def _curve_records(
 ) -> _CurveRecords:
     """The records by period; `means`: of the best, by the number of the period; `names`: of both curves."""
     name_of_mean, name_of_first = names
-    lines: Records = []
+    records_of_mean: Records = []
     firsts: Records = []
-    reign = 0
     for number_one in firsts_by_time:
         period = {
             "year": year_of(number_one.period_number, run.meta.period),
@@ -107,18 +106,20 @@ def _curve_records(
         }
         if number_one.period_number in means:
             mean = round(means[number_one.period_number], 1)
-            lines.append(
-                {**period, "value": mean, "of": name_of_mean, "player": "", "piece": name_of_mean}
-            )
-        if firsts and firsts[-1]["player"] != number_one.player:
-            reign += 1
-        first_record = {
-            **_first_record(number_one, period, name_of_first),
-            "piece": f"reign {reign}",
-        }
-        lines.append(first_record)
-        firsts.append(first_record)
-    return _CurveRecords(lines, firsts)
+            records_of_mean.append({**period, "value": mean, "of": name_of_mean, "player": ""})
+        firsts.append(_first_record(number_one, period, name_of_first))
+    means_in_pieces = _with_pieces(without_gaps(records_of_mean), "mean")
+    firsts_in_pieces = _with_pieces(reigns_of(firsts), "reign")
+    return _CurveRecords([*means_in_pieces, *firsts_in_pieces], firsts_in_pieces)
+
+
+def _with_pieces(groups: Sequence[Records], name: str) -> Records:
+    """The records of all groups, each with its `piece`."""
+    return [
+        {**record, "piece": f"{name} {number}"}
+        for number, group in enumerate(groups)
+        for record in group
+    ]
 
 
 def _first_record(number_one: NumberOne, period: dict[str, Any], name: str) -> dict[str, Any]:
