@@ -79,11 +79,13 @@ def _standings(book: Book, index: int, columns: Mapping[str, list[str]]) -> str:
         places = {"#place": [str(rank) for rank in entries.rank[rows].tolist()]}
     elif columns:
         places = {"#no": [str(number) for number in range(1, len(players) + 1)]}
+    games = [markup.number(games) for games in entries.played[rows].tolist()]
     table = {
         **places,
         "player": [links[player] for player in players],
+        "#points": _points(book, index, rows),  # before the results, for which a phone has no room
         **columns,
-        **_points(book, index, rows),
+        **({"#games": games} if event.is_complete else {}),
         "#expected": [markup.number(expected) for expected in entries.expected[rows].tolist()],
         "#performance": [
             markup.performance(book.events, index, entry) for entry in range(rows.start, rows.stop)
@@ -93,16 +95,14 @@ def _standings(book: Book, index: int, columns: Mapping[str, list[str]]) -> str:
     return markup.table("crosstable" if columns else "standings", table, "cross" if columns else "")
 
 
-def _points(book: Book, index: int, rows: slice) -> dict[str, list[str]]:
-    """Points and games; in one column where games are missing."""
+def _points(book: Book, index: int, rows: slice) -> list[str]:
+    """The points, with the number of games where games are missing."""
     entries = book.events.entries
     points = [markup.number(points) for points in entries.points[rows].tolist()]
-    games = [markup.number(games) for games in entries.played[rows].tolist()]
     if book.events.rows[index].is_complete:
-        return {"#points": points, "#games": games}
-    return {
-        "#points": [f"{scored} of {played}" for scored, played in zip(points, games, strict=True)]
-    }
+        return points
+    games = [markup.number(games) for games in entries.played[rows].tolist()]
+    return [f"{scored} of {played}" for scored, played in zip(points, games, strict=True)]
 
 
 def _crosstable(book: Book, index: int) -> dict[str, list[str]]:

@@ -118,12 +118,12 @@ def test_moves_are_counted_in_places() -> None:
 def test_a_round_robin_has_a_crosstable_and_a_match_its_results_by_round(site: Path) -> None:
     london = Page(site / "events" / "1861-london-eng.html").tables
     assert [row[:6] for row in london["crosstable"][1:]] == [
-        ["1", "Paulsen, Louis", "·", "1", "½", "1.5"],
-        ["2", "Anderssen, Adolf", "0", "·", "1", "1"],
-        ["3", "Kolisch, Ignaz", "½", "0", "·", "0.5"],
+        ["1", "Paulsen, Louis", "1.5", "·", "1", "½"],
+        ["2", "Anderssen, Adolf", "1", "0", "·", "1"],
+        ["3", "Kolisch, Ignaz", "0.5", "½", "0", "·"],
     ]
     paris = Page(site / "events" / "1858-paris-m.html").tables["crosstable"]
-    assert paris[1][:5] == ["1", "Morphy, Paul", "·", "110", "2"]
+    assert paris[1][:5] == ["1", "Morphy, Paul", "2", "·", "110"]
 
 
 def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_path: Path) -> None:
@@ -140,18 +140,18 @@ def test_an_event_with_unknown_games_has_points_out_of_games_and_no_places(tmp_p
     assert head == [
         "no",
         "player",
+        "points",
         "1",
         "2",
         "3",
         "4",
-        "points",
         "expected",
         "performance",
         "skill",
     ]
     assert [[*row[:7], row[8]] for row in (rows[0], rows[3])] == [
-        ["1", "Morphy, Paul", "·", "1", "1", "1", "3 of 3", "all won"],
-        ["4", "Kolisch, Ignaz", "0", "0", "", "·", "0 of 2", "all lost"],
+        ["1", "Morphy, Paul", "3 of 3", "·", "1", "1", "1", "all won"],
+        ["4", "Kolisch, Ignaz", "0 of 2", "0", "0", "", "·", "all lost"],
     ]
     events = Page(tmp_path / "s" / "players" / "morphy-paul.html").tables["events"][1:]
     assert events[-1][:5] == ["1861", "London ENG", "", "3", "3"]
