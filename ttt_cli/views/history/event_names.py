@@ -156,4 +156,5 @@ def _durations(group: Places, days: Ids, n_groups: int) -> Places:
     last = np.full(n_groups, np.iinfo(np.int64).min)
     np.minimum.at(first, group, days)
     np.maximum.at(last, group, days)
-    return last - first
+    durations: Places = last - first
+    return durations
