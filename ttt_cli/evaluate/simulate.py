@@ -349,7 +349,7 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     date = _dates(plan, counts, rng)
     rating = np.full(plan.players, plan.prior_mean)
     offsets = _CategoryOffsets(plan, len(player)) if plan.offsets else None
-    sides = _Sides(plan) if plan.players_of_game > 2 else None
+    sides = _DrawnSides(plan) if plan.players_of_game > 2 else None
     victory_margin = np.zeros(plan.games, np.int32) if plan.steps else None
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
@@ -553,7 +553,7 @@ def _draw_results(
     return _Results(outcome, _victory_margins(plan, beyond))
 
 
-class _Sides:
+class _DrawnSides:
     """Sides of games of more than two players, as `members` and `rank` of `Simulated`."""
 
     def __init__(self, plan: Plan) -> None:

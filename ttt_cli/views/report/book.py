@@ -34,7 +34,7 @@ MOST_DOMINANT: Final = 50  # players on the first page
 _SHOWN_FIELDS: Final = ("federation", "title")
 
 if TYPE_CHECKING:
-    from ttt_cli.views.report.influences import Influences
+    from ttt_cli.views.report.peak_influence import Influences
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ttt_cli.support.arrays import Array
 from ttt_cli.views.report import markup
+from ttt_cli.views.report.peak_influence import Change, Influences, PeakInfluence
 
 if TYPE_CHECKING:
     from ttt_cli.views.report.book import Book
@@ -16,23 +16,6 @@ if TYPE_CHECKING:
 # Players who were ranked so high in some year: each takes a solution of the joint Gaussian
 BEST: Final = 3
 _ROWS: Final = 5  # of a table
-
-
-class Change(NamedTuple):
-    """By how much a mean would change without an event or a game, shown points; `number`: of it in the book."""
-
-    number: int
-    points: float
-
-
-class PeakInfluence(NamedTuple):
-    """The events and the games with the most influence on the mean at a player's peak, the largest changes first."""
-
-    events: list[Change]
-    games: list[Change]
-
-
-Influences = Mapping[int, PeakInfluence]
 
 
 def influences_of(book: Book) -> Influences:

@@ -14,8 +14,9 @@ from ttt_cli.views.report.book import Book, BookSettings, make_plain_book
 from ttt_cli.views.report.comparison import history_scripts
 from ttt_cli.views.report.event_pages import event_subject
 from ttt_cli.views.report.folder import SiteFile
-from ttt_cli.views.report.influences import Influences, influences_of
+from ttt_cli.views.report.influences import influences_of
 from ttt_cli.views.report.markup import is_shared
+from ttt_cli.views.report.peak_influence import Influences
 from ttt_cli.views.report.player_pages import player_subject
 from ttt_cli.views.report.subjects import subject_pages
 
