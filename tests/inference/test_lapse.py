@@ -250,6 +250,14 @@ def test_no_lapse_is_said_to_be_preferred():
     assert "lapse is 0: the evidence prefers that chance decides no games" in fit.notes
 
 
+@pytest.mark.parametrize(("margin", "is_noted"), [("auto", True), (60.0, False)])
+def test_a_share_beside_a_margin_that_follows_draws_is_noted(margin, is_noted):
+    _, fit = fit_rows(
+        UPSETS, solver=SolverConfig(), lapse="estimate", beta=60.0, draw_margin=margin
+    )
+    assert any("ttt tune lapse,beta,draw_margin" in note for note in fit.notes) == is_noted
+
+
 def test_offsets_of_categories_refuse_it():
     offsets = {"rapid": {"sd": 100.0, "tau": 30.0}}
     with pytest.raises(

@@ -379,6 +379,15 @@ def fit_with_estimates(
         error = standard_errors[prior.key]
         if error > UNINFORMATIVE * prior.sd:
             notes.append(_few_games_note(prior, fit.params[prior.key], error))
+    if (
+        params.estimates_lapse
+        and params.draws_open
+        and fit.params[LAPSE] * fit.params["draw_margin"] > 0.0
+    ):
+        notes.append(
+            "lapse is estimated with beta and draw_margin auto as they are: `ttt tune lapse,beta,draw_margin` "
+            "estimates the three together"
+        )
     return replace(fit, notes=tuple(notes), standard_errors=known)
 
 
