@@ -228,7 +228,7 @@ def _rows_of(games: Games, correction: Correction) -> Places:
     """The games that a correction changes."""
     rows = np.arange(len(games))
     if correction.condition is not None:
-        rows = rows_that_meet(correction.condition, field_columns(games))
+        rows = rows_that_meet(correction.condition, field_columns(games, correction.condition))
     match correction.action:
         case "result":
             rows = rows[games.outcome[rows] != correction.outcome]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -48,27 +48,29 @@ def check_fields(condition: Condition) -> None:
             raise ConfigError(f"--where: games have no field {comparison.field!r}", hint=hint)
 
 
-def field_columns(games: Games) -> dict[str, CodedColumn[str]]:
-    """The fields of games as texts, empty where nothing is known; `player` is White's or Black's.
+def field_columns(games: Games, condition: Condition) -> dict[str, CodedColumn[str]]:
+    """The fields of games that a condition compares, as texts, empty where nothing is known.
 
-    `white 2`, `white 3` and so on are further members of teams, and the first one where there are fewer.
+    For `player` there are `white` and `black`. `white 2`, `white 3` and so on are further members of teams, and the
+    first one where there are fewer.
     """
+    names = {comparison.field for comparison in comparisons(condition)}
+    if PLAYER in names:
+        names.update(SIDES)
+    columns = {name: make(games) for name, make in _COLUMNS.items() if name in names}
+    if not names.isdisjoint(SIDES):
+        columns |= _further_members(games)
+    return columns
+
+
+def _years(games: Games) -> CodedColumn[str]:
+    years, codes = np.unique(years_of(games.date), return_inverse=True)
+    return CodedColumn(codes, tuple(f"{year:04d}" for year in years.tolist()))
+
+
+def _files(games: Games) -> CodedColumn[str]:
     files = tuple(file.path for file in games.report.files) or ("",)
-    years, year_codes = np.unique(years_of(games.date), return_inverse=True)
-    return {
-        "date": date_texts(games),
-        "year": CodedColumn(year_codes, tuple(f"{year:04d}" for year in years.tolist())),
-        "white": CodedColumn(games.white, games.players),
-        "black": CodedColumn(games.black, games.players),
-        "result": CodedColumn(games.outcome, RESULTS),
-        "event": games.event,
-        "site": games.site,
-        "round": games.round,
-        "category": games.category,
-        "source": games.source,
-        "file": CodedColumn(games.source_file, files),
-        **_further_members(games),
-    }
+    return CodedColumn(games.source_file, files)
 
 
 def _further_members(games: Games) -> dict[str, CodedColumn[str]]:
@@ -105,6 +107,21 @@ def date_texts(games: Games, rows: slice = ALL) -> CodedColumn[str]:
     return CodedColumn(codes, tuple(texts))
 
 
+_COLUMNS: Final[Mapping[str, Callable[[Games], CodedColumn[str]]]] = {
+    "date": date_texts,
+    "year": _years,
+    "white": lambda games: CodedColumn(games.white, games.players),
+    "black": lambda games: CodedColumn(games.black, games.players),
+    "result": lambda games: CodedColumn(games.outcome, RESULTS),
+    "event": lambda games: games.event,
+    "site": lambda games: games.site,
+    "round": lambda games: games.round,
+    "category": lambda games: games.category,
+    "source": lambda games: games.source,
+    "file": _files,
+}
+
+
 def rows_that_meet(condition: Condition, columns: Fields) -> Places:
     """The games that meet a condition; `columns` as in `field_columns`."""
     return np.flatnonzero(_truths(condition, columns) == TRUE)
@@ -124,7 +141,7 @@ def _truths(condition: Condition, columns: Fields) -> Truths:
             of_all = operator == "!="  # which says that the player is none of them
             return _lowest(members) if of_all else _highest(members)
         case IsUnknown(field) if field == PLAYER:
-            return np.full(len(columns["date"]), FALSE, np.int8)
+            return np.full(len(columns[SIDES[0]]), FALSE, np.int8)
         case _:
             return _truths_in(condition, columns[condition.field])
 

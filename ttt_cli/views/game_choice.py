@@ -63,7 +63,7 @@ def games_of_source(run: Run, games: Games, source: str) -> ChosenGames:
 def _games_that_meet(run: Run, games: Games, condition: Condition, words: str) -> ChosenGames:
     """The games that meet a condition, which is written as `words`. Raises ConfigError, LookupFailed."""
     check_fields(condition)
-    columns = field_columns(games)
+    columns = field_columns(games, condition)
     rows = rows_that_meet(condition, columns)
     if not len(rows):
         unknown_value = next(_unknown_values(condition, columns), None)
