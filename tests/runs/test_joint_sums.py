@@ -13,6 +13,7 @@ from tests.support.handmade import CONFIG
 from tests.support.random_sides import OFFSETS, PARAMS, as_history, random_rows
 from tests.support.sides import games_of_sides
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.runs.columns import player_columns
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import write_run
 from ttt_cli.systems import ttt
@@ -54,3 +55,16 @@ def test_covariances_are_those_of_the_dense_twin(seed: int, tmp_path: Path) -> N
     with open_run(tmp_path / "games.ttt", category="rapid") as run:
         covariance = run.covariance([skills[index] for index, _ in in_rapid]).to_numpy()
     assert covariance == pytest.approx(weights.T @ exact @ weights, rel=1e-5, abs=0.02)
+
+
+@pytest.mark.parametrize("pairs", [25, 60])
+def test_records_of_members_of_many_teams(pairs: int) -> None:
+    """More players than a byte counts: each of four in a game has its result."""
+    rows = [
+        (1900, f"a{number} / b{number}", f"c{number} / d{number}", 2) for number in range(pairs)
+    ]
+    columns = player_columns(games_of_sides(rows))
+    for name, wins, losses in zip(
+        columns["player"], columns["wins"], columns["losses"], strict=True
+    ):
+        assert (wins, losses) == ((1.0, 0.0) if name[0] in "ab" else (0.0, 1.0))

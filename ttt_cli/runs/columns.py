@@ -409,8 +409,9 @@ def player_columns(games: Games) -> Columns:
         results += np.bincount(games.black[part] + by_outcome, weight, 3 * n).reshape(3, n)[::-1]
     if len(games.teams) > 1:
         game, is_black, player = further_members(games)
-        outcome = np.where(is_black, 2 - games.outcome[game], games.outcome[game])
-        results += np.bincount(player + n * outcome, games.weight[game], 3 * n).reshape(3, n)
+        outcome = games.outcome[game].astype(np.int32)
+        by_outcome = n * np.where(is_black, 2 - outcome, outcome)
+        results += np.bincount(player + by_outcome, games.weight[game], 3 * n).reshape(3, n)
     losses, draws, wins = results
     folded = fold_all(games.players)
     return {
