@@ -146,11 +146,11 @@ def _is_at_once(event: Places, site: Ids, days: Ids) -> Mask:
     sites, site_of_game = np.unique(site_keys, return_inverse=True)
     event_of_site = sites // (int(site.max(initial=0)) + 1)
     n_events = int(event.max(initial=-1)) + 1
-    time_of_sites = np.bincount(event_of_site, _durations(site_of_game, days, len(sites)), n_events)
-    return np.asarray(time_of_sites > _durations(event, days, n_events))
+    time_of_sites = np.bincount(event_of_site, durations(site_of_game, days, len(sites)), n_events)
+    return np.asarray(time_of_sites > durations(event, days, n_events))
 
 
-def _durations(group: Places, days: Ids, n_groups: int) -> Places:
+def durations(group: Places, days: Ids, n_groups: int) -> Places:
     """Days from the first to the last game of each group, shape (groups,); `group`, `days`, shape (games,)."""
     first = np.full(n_groups, np.iinfo(np.int64).max)
     last = np.full(n_groups, np.iinfo(np.int64).min)

@@ -15,9 +15,11 @@ from ttt_cli.views.history.crosstables import find_completeness
 from ttt_cli.views.history.event_names import NamedEvents, event_title, name_events
 from ttt_cli.views.history.performances import Performances, find_performances
 from ttt_cli.views.history.played import PlayedGames, Totals, game_of
+from ttt_cli.views.history.series import find_series
 from ttt_cli.views.history.slices import rows_of
 from ttt_cli.views.history.sorting import stable_order
 
+SERIES: Final = "series"  # the kind of events that are one
 # Names, after the year, of all friendly games of a year, which are no contest
 _FRIENDLY: Final = re.compile(
     r"\d+ (?:international )?(?:friendly|friendlies|casual|offhand|off hand)(?: (?:games?|match|matches))?"
@@ -28,8 +30,8 @@ class Event(NamedTuple):
     """One event.
 
     `name`: the event with its place, unless one names the other. `folded`: year and name, without accents and case.
-    `kind`: the set of exhibitions it belongs to, as `simul`, or `friendly`; empty for a contest. `possible`, `missing`,
-    `is_complete`: as in `Completeness`.
+    `kind`: the set of exhibitions it belongs to, as `simul`, or `friendly`, or `series` (`find_series`); empty for a
+    contest. `possible`, `missing`, `is_complete`: as in `Completeness`.
     """
 
     name: str
@@ -164,6 +166,8 @@ def find_events(played: PlayedGames, named: NamedEvents | None = None) -> Events
     entries = replace(entries, rank=np.where(entry_is_complete, entries.rank, 0))
     has_handicaps = np.bincount(of_game[games], played.offset[games] != 0.0, len(named)) > 0
     kinds = _exhibitions(named.folded, _where_one_met_all(entries), has_handicaps)
+    for event in np.flatnonzero(find_series(played, games, starts)).tolist():
+        kinds[event] = kinds[event] or SERIES
     for event, kind in enumerate(kinds):
         if kind:
             entries.is_contest[entries.of(event)] = False
