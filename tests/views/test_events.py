@@ -97,7 +97,7 @@ def test_a_round_robin_has_a_crosstable() -> None:
     assert rows.title[0] == "London ENG 1861"
     assert rows.title[1:3] == (
         "1861; 3 games; 3 players of mean skill 1007",
-        "performance: the skill that a newcomer would be given for these games alone",
+        "performance: the skill at which these points would be expected",
     )
 
 
@@ -152,6 +152,11 @@ def test_an_event_is_named_by_words_and_year() -> None:
     assert standing_rows(run, "LONDON 1901").title[0] == "London 1901"
     assert standing_rows(run, "final").title[0] == "London final 1901"
     assert not any("also" in line for line in standing_rows(run, "final").title)
+    missed = standing_rows(
+        run_of([*told, ("1904", "a", "b", "1-0", "London final", "", "")]), "london 1904"
+    )
+    assert missed.title[0] == "London final 1904"
+    assert "no event is called 'london 1904', but one is in 1900, 1901" in missed.title
     others = "also with these words: London final 1901 (2 games)"
     assert others in standing_rows(run, "london 1901").title
     assert "also with these words: Paris 1903 (1 game)" in standing_rows(run, "paris").title

@@ -10,7 +10,7 @@ import pytest
 from tests.views.report.site.conftest import TOLD, run_of
 from ttt_cli import api
 from ttt_cli.runs.run import Run
-from ttt_cli.views.event import event_game_rows
+from ttt_cli.views.event import event_game_rows, standing_rows
 from ttt_cli.views.fewest_removals import LEFT_OUT_COLUMNS
 from ttt_cli.views.player_book import book_rows
 from ttt_cli.views.players import player_games
@@ -57,6 +57,13 @@ def test_games_of_an_event_have_the_sides_and_the_ground(run: Run) -> None:
     assert games.columns == ("round", "date", "home", "away", "result", "expected", "ground")
     assert column(games, "result") == ["drawn", "away won", "away won", "away won"]
     assert column(games, "ground") == ["", "", "neutral", ""]
+
+
+def test_performances_are_explained_as_those_of_newcomers(run: Run) -> None:
+    assert (
+        "performance: the skill that a newcomer would be given for these games alone, drawn towards 1200; "
+        "compare performances with each other, not with skills"
+    ) in standing_rows(run, "cup", 2014).title
 
 
 def test_margins_are_written_where_the_run_has_them(goals: Run) -> None:

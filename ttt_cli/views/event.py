@@ -9,14 +9,14 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed, nearest
-from ttt_cli.support.folding import fold
+from ttt_cli.support.folding import fold, fold_all
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.events import EventData
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_names import NamedEvents, name_events
 from ttt_cli.views.history.event_summaries import EventSummary, event_facts, summarise_events
 from ttt_cli.views.history.events import find_events
-from ttt_cli.views.history.performances import clean_score
+from ttt_cli.views.history.performances import clean_score, performance_meaning
 from ttt_cli.views.history.played import played_games
 from ttt_cli.views.rows import Rows, counted, finite, integral
 from ttt_cli.views.run import run_line
@@ -25,7 +25,6 @@ from ttt_cli.views.sides import NEUTRAL, game_words
 DOMINANCE: Final = 10  # times the games of the next event of the name
 _LISTED: Final = 10
 _OTHERS: Final = 3  # events that have the words, too
-_PERFORMANCE: Final = "performance: the skill that a newcomer would be given for these games alone"
 _ONESELF: Final = "*"
 _NOT_MET: Final = "."
 _SCORES: Final = "0=1"  # by outcome: loss, draw, win
@@ -85,7 +84,7 @@ def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
         selected = _read_event(run, name, at)
         standings = _standings(selected.data)
         has_performance = any(standing.performance is not None for standing in standings)
-        title = _title(run, selected, _PERFORMANCE if has_performance else "")
+        title = _title(run, selected, performance_meaning(run) if has_performance else "")
         return build_rows(run, STANDING_COLUMNS, standings, title)
 
 
@@ -119,14 +118,18 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
 
 
 class SelectedEvent(NamedTuple):
-    """An event that a text selects, and further ones that have its words, most games first."""
+    """An event that a text selects, and further ones that have its words, most games first.
+
+    `called_years`: some of events that are called so, where the selected one is not.
+    """
 
     event: int
     others: list[int]
+    called_years: list[int]
 
 
 class OneEvent(NamedTuple):
-    """The games of a run, and of its events one alone; `others`: what further ones that have its words are called."""
+    """The games of a run, and of its events one alone; `others`: what is said of further ones that have its words."""
 
     data: EventData
     others: str
@@ -136,12 +139,14 @@ def _read_event(run: Run, name: str, at: int | None) -> OneEvent:
     """The event selected by `find_event`."""
     played = played_games(run)
     named = name_events(played)
-    event, others = find_event(named, name, at)
+    event, others, called_years = find_event(named, name, at)
     titles = "; ".join(_listed_events(named, others, _OTHERS))
-    return OneEvent(
-        EventData(played, find_events(played, named.take(np.array([event])))),
-        f"also with these words: {titles}" if titles else "",
-    )
+    remarks = [f"also with these words: {titles}"] if titles else []
+    if called_years:
+        years = ", ".join([str(year) for year in called_years])
+        remarks.insert(0, f"no event is called {name!r}, but one is in {years}")
+    data = EventData(played, find_events(played, named.take(np.array([event]))))
+    return OneEvent(data, "; ".join(remarks))
 
 
 def find_event(named: NamedEvents, name: str, at: int | None = None) -> SelectedEvent:
@@ -177,7 +182,19 @@ def find_event(named: NamedEvents, name: str, at: int | None = None) -> Selected
             f"{len(meant):,} events are meant by {name!r}:\n  {lines}",
             hint="give more of the name, or --at YEAR",
         )
-    return SelectedEvent(first, [event for event in candidates if event != first])
+    called_years = [] if same else _years_called(named, words, int(named.years[first]))
+    return SelectedEvent(first, [event for event in candidates if event != first], called_years)
+
+
+def _years_called(named: NamedEvents, words: Sequence[str], year: int) -> list[int]:
+    """The years next to `year` of events that are called by these words, a year among them aside; ascending."""
+    called = sorted(word for word in words if not word.isdecimal())
+    years = [
+        year_of_event
+        for year_of_event, name in zip(named.years.tolist(), fold_all(named.names), strict=True)
+        if sorted(name.split()) == called
+    ]
+    return sorted(sorted(years, key=lambda of_event: abs(of_event - year))[:_OTHERS])
 
 
 def _listed_events(named: NamedEvents, events: Sequence[int], most: int) -> list[str]:

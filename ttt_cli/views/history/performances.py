@@ -175,6 +175,20 @@ def has_skill_prior(run: Run) -> bool:
     )
 
 
+def performance_meaning(run: Run) -> str:
+    """What a performance in an event is, in a sentence.
+
+    Shown beside tables: in few games nearly everybody performs below the own skill, which rests on years.
+    """
+    if not has_skill_prior(run):
+        return "performance: the skill at which these points would be expected"
+    mean = run.meta.params["prior_mean"] * run.scale.slope + run.scale.shift
+    return (
+        "performance: the skill that a newcomer would be given for these games alone, drawn towards "
+        f"{mean:.0f}; compare performances with each other, not with skills"
+    )
+
+
 def prior_means(run: Run, year: Places) -> Array:
     """The prior mean of newcomers in some years, points."""
     means = np.full(len(year), float(run.meta.params["prior_mean"]))

@@ -6,7 +6,7 @@ from typing import Final
 from ttt_cli.runs.run import Run
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_summaries import event_facts
-from ttt_cli.views.history.performances import has_skill_prior
+from ttt_cli.views.history.performances import performance_meaning
 from ttt_cli.views.history.played import PlayedGames
 from ttt_cli.views.report import markup
 from ttt_cli.views.report.book import Book
@@ -33,12 +33,7 @@ def event_subject(book: Book, index: int) -> Subject:
 
 def _meaning(run: Run) -> str:
     """What expected points and performances are."""
-    performance = (
-        "the skill that a newcomer would be given for these games alone"
-        if has_skill_prior(run)
-        else "the skill at which these points would be expected"
-    )
-    return f"expected: points by the skills of the time; performance: {performance}"
+    return f"expected: points by the skills of the time; {performance_meaning(run)}"
 
 
 def _game_line(book: Book, year: int, game: int) -> str:
