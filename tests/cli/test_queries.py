@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -228,6 +229,19 @@ def test_a_player_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None
     put_small_run(here / "semi.ttt", [("1900", "Rubinstein, Akiba", "Schlechter, Carl", "1-0")])
     assert "hint: lasker is in a.ttt: -r a.ttt; without -r" in ran("player lasker", 2).err
     assert "hint: `ttt players` lists them" in ran("player nobody", 2).err
+
+
+def test_an_event_of_another_run_here_is_hinted_at(here: Path, ran: Ran) -> None:
+    cup = pd.DataFrame(
+        [("2014", "Brazil", "Germany", "0-1", "World Cup")],
+        columns=["date", "white", "black", "result", "event"],
+    )
+    fit(cup, output=here / "cup.ttt", model="elo")
+    os.utime(here / "cup.ttt", (0, 0))  # older than the run of the other tests
+    hint = "hint: an event 'world cup 2014' is in cup.ttt: -r cup.ttt; without -r the newest run"
+    assert hint in ran("event world cup 2014", 2).err
+    assert "cup.ttt: -r" not in ran("event world cup 2014 -r a.ttt", 2).err
+    assert "cup.ttt: -r" not in ran("event world cup 2013 -r cup.ttt", 2).err
 
 
 @each("fmt", ["json", "jsonl", "parquet"])

@@ -188,17 +188,26 @@ def examples_of(path: str) -> list[tuple[str, str]]:
 
 
 def hint_at_runs(error: TttError) -> str | None:
-    """A hint at other runs here that have a player, where the run was not named; None without such runs."""
-    if session.run_is_named or not isinstance(error, LookupFailed) or error.player is None:
+    """A hint at other runs here that have a player or an event, where the run was not named; None without such runs."""
+    if session.run_is_named or not isinstance(error, LookupFailed):
         return None
-    from ttt_cli.runs.search import runs_with
+    from ttt_cli.runs.search import runs_with, runs_with_event
 
-    runs = runs_with(error.player)
-    if not runs:
+    if error.player is not None:
+        runs = runs_with(error.player)
+        files = [run.file for run in runs]
+        what = runs[0].player if runs else ""
+    elif error.event is not None:
+        files = runs_with_event(error.event)
+        if session.run_name in [file.name for file in files]:  # in another year: the hint says so
+            return None
+        what = f"an event {error.event!r}"
+    else:
         return None
-    players = (
-        f"{runs[0].player} is in {' and '.join([run.file.name for run in runs[:_NAMED_RUNS]])}"
-    )
+    if not files:
+        return None
+    names = " and ".join([file.name for file in files[:_NAMED_RUNS]])
     return (
-        f"{players}: -r {shlex.quote(str(runs[0].file))}; without -r the newest run here is taken"
+        f"{what} is in {names}: -r {shlex.quote(str(files[0]))}; "
+        "without -r the newest run here is taken"
     )

@@ -28,7 +28,10 @@ class ConfigError(TttError):
 
 
 class LookupFailed(TttError):
-    """A name, a period or a run that is not there, or is not unique; `player`: the name, if it is that of nobody."""
+    """A name, a period or a run that is not there, or is not unique.
+
+    `player`: the name, if it is that of nobody. `event`: the name, if no event has its words.
+    """
 
     exit_code = 2
 
@@ -39,8 +42,10 @@ class LookupFailed(TttError):
         where: str | None = None,
         hint: str | None = None,
         player: str | None = None,
+        event: str | None = None,
     ) -> None:
         self.player = player
+        self.event = event
         super().__init__(message, where=where, hint=hint)
 
 

@@ -165,7 +165,7 @@ def find_event(named: NamedEvents, name: str, at: int | None = None) -> Selected
     if not candidates:
         when = "" if at is None else f" of {at}"
         hint = _similar_events(words_of_events, words)
-        raise LookupFailed(f"no event {name!r}{when} in this run", hint=hint)
+        raise LookupFailed(f"no event {name!r}{when} in this run", hint=hint, event=name)
     called = sorted(words)
     same = [
         event

@@ -57,5 +57,5 @@ def _is_loose(played: PlayedGames, games: Places) -> bool:
         n_possible += len(first)
         keys = opponents[first] * n_names + opponents[second]
         nearest = np.minimum(np.searchsorted(pairs, keys), len(pairs) - 1)
-        n_met += np.count_nonzero(pairs[nearest] == keys)
+        n_met += int(np.count_nonzero(pairs[nearest] == keys))
     return n_met < _LEAST_ACQUAINTED * n_possible
