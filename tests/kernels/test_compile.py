@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.cases import each
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.kernels.compile import cache_folder, inner, kernel
+from ttt_cli.kernels.compile import cache_folder, flat, inner, kernel, rare
 from ttt_cli.support.progress import Wait, listening
 
 
@@ -232,3 +232,25 @@ def test_python_may_call_what_kernels_link() -> None:
     assert more(3.0) == 7.0
     assert doubled(3.0) == 6.0
     assert doubled(3) == 6.0
+
+
+def test_what_few_games_need_is_called_and_the_rest_is_not() -> None:
+    """Whatever first asks for a function; options of the one that does would pass on else."""
+
+    @rare
+    def seldom(x: float) -> float:
+        return x * 3.0
+
+    @flat
+    def often(x: float) -> float:
+        return seldom(x) + 1.0
+
+    @kernel
+    def both(x: float) -> float:
+        return often(x) + often(2.0 * x)
+
+    assert both(2.0) == 20.0
+    (code,) = both.compile().inspect_llvm().values()
+    calls = [line for line in code.splitlines() if " call " in line]
+    assert any("seldom" in line for line in calls)
+    assert not any("often" in line for line in calls)
