@@ -134,8 +134,8 @@ def test_races_are_seen_as_results_of_neighbours(folder: Path, ran: Ran) -> None
         ("A", "5"), ("B", "5"), ("M", "3"), ("C", "2"),
     ]  # fmt: skip
     games = rows(ran("player M --games").out)
-    assert [(row["opponent"], row["result"], row["colour"]) for row in games] == [
-        ("A", "1-0", "neutral"), ("B", "0-1", "neutral"), ("A", "1-0", "neutral"),
+    assert [(row["opponent"], row["result"], row["side"]) for row in games] == [
+        ("A", "won", "neutral"), ("B", "lost", "neutral"), ("A", "won", "neutral"),
     ]  # fmt: skip
     (folder / "more.csv").write_text("date,1st,2nd,3rd\n1904,B,M,D\n")
     ran("update races.ttt more.csv -q")
