@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -49,13 +50,15 @@ class NameDictionary(Dictionary[str]):
         for index in too_long:
             new_names[index] = new_names[index][:_LONGEST_NAME]
             self.cleaned[n_before + index] = new_names[index]
+        clean_member = cache(clean_name)  # members come again in other teams
+        reason_of_member = cache(not_a_player)
         for index in preselect(UNUSUAL, new_names):
             name = new_names[index]
             if is_team_text(name):
                 self.has_teams = True
-                members = [(clean_name(member), share) for member, share in members_of(name)]
+                members = [(clean_member(member), share) for member, share in members_of(name)]
                 self.cleaned[n_before + index] = text_of(members)
-                reasons_of_members = [not_a_player(member) for member, _ in members]
+                reasons_of_members = [reason_of_member(member) for member, _ in members]
                 reason = next((reason for reason in reasons_of_members if reason is not None), None)
             else:
                 name = clean_name(name)
