@@ -13,7 +13,9 @@ from tests.support.cases import each
 from tests.support.commands import Ran
 from ttt_cli.cli import games as games_module
 from ttt_cli.cli import main
-from ttt_cli.views.ingest import COLUMNS, SECTIONS
+from ttt_cli.views.columns import column_names
+from ttt_cli.views.ingest import SECTIONS
+from ttt_cli.views.ingest_columns import RECORD_COLUMNS
 
 GAMES = """date,white,black,result,event
 1857,"Morphy, Paul","Paulsen, Louis",1-0,Match
@@ -74,7 +76,7 @@ def test_tables_for_the_eye_fit_a_terminal(
 
 def test_the_rows_as_they_were_read(here: Path, capsys: Capture) -> None:
     rows = list(csv.reader(io.StringIO(told(capsys, "--list", "-f", "csv"))))
-    assert rows[0] == list(COLUMNS)
+    assert rows[0] == list(column_names(RECORD_COLUMNS))
     assert rows[2] == [
         "games.csv",
         "3",
@@ -174,7 +176,7 @@ def test_a_file_in_which_nothing_can_be_used_is_reported_all_the_same(
         "bad row",
     ]
     assert told(capsys, "-s", "data.strict=true", code=3) == ""
-    assert told(capsys, "--list").splitlines() == ["\t".join(COLUMNS)]
+    assert told(capsys, "--list").splitlines() == ["\t".join(column_names(RECORD_COLUMNS))]
     assert "Rows that are not used" in told(capsys, "-f", "table")
 
 

@@ -79,7 +79,7 @@ def test_every_command_takes_the_system_and_the_format_of_a_package(here: Path, 
     )
     assert '"shares"' in ran("config schema --model shares").out
     assert "drawn_before: 2" in ran("config show -c shares").out
-    printed = ran("fit old.beats -c shares -s model.drawn_before=1 -o old.ttt")
+    printed = ran("fit old.beats -c shares -s model.drawn_before=1")
     assert "4 rows, 3 games" in printed.err
     assert "bad row" in printed.err
     (best, *_) = rows(ran("top -r old.ttt --everyone -f tsv").out)
@@ -89,6 +89,34 @@ def test_every_command_takes_the_system_and_the_format_of_a_package(here: Path, 
     assert {row["system"] for row in compared} == {"shares", "naive"}
     assert named_as_games("old.beats.gz")
     assert "shares" in ran("fit old.beats -c shares2", 2).err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_every_view_shows_the_system_of_a_package_and_it_can_be_tuned(here: Path, ran: Ran) -> None:
+    rounds = "{0}: Morphy beats Paulsen\n{0}: Paulsen beats Bird\n{0}: Morphy beats Bird\n"
+    years = "".join(rounds.format(year) for year in range(1851, 1860))
+    (here / "old.beats").write_text(years + "1854: Bird beats Morphy\n", encoding="utf-8")
+    ran("fit old.beats -c shares -q")
+    for command in (
+        "top --peak", "top --leaders", "player morphy", "player morphy --record", "versus morphy bird",
+        "players", "records --kind wins --everyone", "evidence --scores", "tournament morphy bird --samples 100",
+        "export skills", "export games", "doubt --where year=1858 --refit",
+    ):  # fmt: skip
+        shown = ran(f"{command} -r old.ttt -f csv -q").out
+        assert len(shown.splitlines()) > 1, command
+        assert not re.search(r"\bnan\b", shown), command
+    ran("plot -r old.ttt -o skills.svg -q")
+    ran("report -r old.ttt -o page.html -q")
+    ran("report site/ -r old.ttt -q")
+    pages = [here / "page.html", here / "site" / "index.html"]
+    assert all("shares" in page.read_text(encoding="utf-8") for page in pages)
+    tuned = rows(ran("compare shares naive -r old.ttt --tune --evaluations 20 -f tsv -q").out)
+    (of_shares,) = [row for row in tuned if row["system"] == "shares"]
+    assert of_shares["tuned_by"] == "score"
+    assert "drawn_before=2 " not in f"{of_shares['parameters']} "
+    refused = ran("tune drawn_before -r old.ttt", 2).err
+    assert "`ttt compare --tune` tunes any system by what it predicts" in refused
 
 
 @pytest.mark.usefixtures("installed")

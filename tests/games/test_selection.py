@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 import numpy as np
 import pytest
@@ -145,6 +145,40 @@ def test_of_other_sports_nothing_is_left_out_by_default(tmp_path: Path) -> None:
             f"date,{header},result,event\n1990,Ajax,B,1-0,\n1991,Brighton & Hove,C,1-0,\n1992,B,C,0-1,Simul\n"
         )
         assert read_games([tmp_path / "a.csv"]).report.used == used
+
+
+CLUB: Final = "Brighton & Hove Albion"
+
+
+@pytest.mark.parametrize(
+    ("header", "result"),
+    [("white,black,white_goals,black_goals", "2,1"), ("white,black,neutral,result", "true,1-0")],
+)
+def test_a_table_with_goals_or_neutral_ground_is_not_of_chess(
+    tmp_path: Path, header: str, result: str
+) -> None:
+    (tmp_path / "a.csv").write_text(f"date,{header}\n1990,{CLUB},Ajax,{result}\n")
+    report = read_games([tmp_path / "a.csv"]).report
+    assert (report.used, report.chess) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "used"),
+    [(CLUB, 20, 20), (CLUB, 19, 0), ("Allies and Smith", 30, 0)],
+)
+def test_a_name_of_two_with_many_rows_of_a_table_is_a_club(
+    tmp_path: Path, name: str, rows: int, used: int
+) -> None:
+    table = "date,white,black,result\n1990,Ajax,Bohemians,1-0\n"
+    (tmp_path / "a.csv").write_text(table + f"1990,{name},Ajax,1-0\n" * rows)
+    assert read_games([tmp_path / "a.csv"]).report.used == used + 1
+
+
+def test_a_name_of_two_in_pgn_is_of_consultants(tmp_path: Path) -> None:
+    game = f'[Date "1890"]\n[White "{CLUB}"]\n[Black "Bird"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
+    other = game.replace(CLUB, "Lasker")
+    (tmp_path / "a.pgn").write_text(game * 20 + other)
+    assert read_games([tmp_path / "a.pgn"]).report.dropped == {"consultation": 20}
 
 
 def test_a_player_who_is_not_there_is_an_error() -> None:

@@ -173,7 +173,7 @@ def test_columns_in_order() -> None:
 
 def test_columns_by_name() -> None:
     columns = {"white": "first", "black": "Second", "white_goals": "g1", "black_goals": "g2"}
-    assert told(layout("First,second,date,g1,g2", columns=columns)) == "5 2 0 1 3+4 goals"
+    assert told(layout("First,second,date,g1,g2", columns=columns)) == "5 2 0 1 3+4 goals no chess"
 
 
 def test_a_configured_column_prevails_over_what_the_header_says() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -86,6 +87,28 @@ def test_every_python_that_is_allowed_is_in_the_classifiers() -> None:
         name.rpartition(" ")[2] for name in PROJECT["classifiers"] if ":: Python :: 3." in name
     ]
     assert versions == PYTHONS
+
+
+def test_the_recipe_of_conda_forge_agrees_with_the_project() -> None:
+    recipe = YAML(typ="safe").load(ROOT / ".conda" / "recipe" / "recipe.yaml")
+    assert recipe["context"] == {"version": PROJECT["version"], "python_min": PYTHONS[0]}
+    unlike_the_index = {"duckdb": "python-duckdb"}
+    needed = {
+        (unlike_the_index.get(entry.name, entry.name), entry.specifier)
+        for entry in map(Requirement, PROJECT["dependencies"])
+    }
+    unix, python, *others = recipe["requirements"]["run"]
+    assert unix == "__unix"
+    bounds = python.replace("${{ python_min }}", PYTHONS[0]).partition(" ")[2]
+    assert SpecifierSet(bounds) == SpecifierSet(PROJECT["requires-python"])
+    assert {(entry.name, entry.specifier) for entry in map(Requirement, others)} == needed
+    built_with = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "build-system"
+    ]
+    host = {str(Requirement(text)) for text in recipe["requirements"]["host"] if "$" not in text}
+    assert host == {"pip", *(str(Requirement(text)) for text in built_with["requires"])}
+    entry_points = dict(text.split(" = ") for text in recipe["build"]["python"]["entry_points"])
+    assert entry_points == PROJECT["scripts"]
 
 
 def test_workflows_test_every_python_that_is_allowed() -> None:

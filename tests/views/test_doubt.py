@@ -1,6 +1,7 @@
 """What a run would say without some of its games."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -314,6 +315,10 @@ def test_a_system_without_influence_is_refitted():
     ):
         if (player, period) in without.index:
             assert mean_without == pytest.approx(without[player, period])
+    doubted = DoubtedGames("year = 1901")
+    refitted = partial(api.fit, config="elo")
+    shown = list(doubt_view(run, doubted, EVERYONE, refitted, None, every=False).skills.records())
+    assert {(row["sd"], row["sd_without"]) for row in shown} == {(None, None)}
 
 
 def test_a_scale_applies_to_both(run):

@@ -29,15 +29,16 @@ from ttt_cli.runs.columns import describe
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views import ingest as listing
+from ttt_cli.views.columns import column_names
 from ttt_cli.views.fit_summary import draw_margin_note, fit_lines
 from ttt_cli.views.ingest import (
-    COLUMNS,
     SECTIONS,
     IngestReport,
     reading_lines,
     record_rows,
     warning_lines,
 )
+from ttt_cli.views.ingest_columns import RECORD_COLUMNS
 from ttt_cli.views.rows import write_parquet, write_text
 
 ONE = [
@@ -110,6 +111,11 @@ NOBODY = [("Alekhine/Reilly", "team"), ("AlphaZero", "engine"), ("Stockfish 8", 
         ("duplicates", {"filter": FilterConfig(dedupe=True, min_games=10)}, [(*REPEAT, False)]),
         ("duplicates", {"filter": FilterConfig(min_games=10)}, []),
         ("not_persons", {}, [(*one, 1, 1, None, None) for one in NOBODY]),
+        (
+            "not_persons",
+            {"filter": FilterConfig(exclude=["consultation"])},
+            [(*one, 1, int(one[1] == "engine"), None, None) for one in NOBODY],
+        ),
         (
             "not_persons",
             {"drop": ["teams", "engines"]},
@@ -328,7 +334,9 @@ def test_pieces_make_the_same_rows(
     assert list(record_rows(records, everything=True).rows) == whole
     write_parquet(record_rows(records, everything=True), tmp_path / "a.parquet")
     assert duckdb.sql(f"FROM '{tmp_path / 'a.parquet'}'").fetchall() == whole
-    assert tuple(duckdb.sql(f"FROM '{tmp_path / 'a.parquet'}'").columns) == COLUMNS
+    assert tuple(duckdb.sql(f"FROM '{tmp_path / 'a.parquet'}'").columns) == column_names(
+        RECORD_COLUMNS
+    )
 
 
 @pytest.fixture

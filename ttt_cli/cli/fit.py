@@ -48,8 +48,8 @@ def command(
 
     -c chooses the model. The default for chess is `ttt-career`: skills rise after the debut and decline late, draws
     become more frequent. The default for other games is `ttt`, the model of the paper. PGN counts as chess, and so
-    do tables without columns of another sport (home, away, team, winner, loser). `-c ttt-d-career`, with a draw
-    margin for every player, predicts best.
+    do tables without columns of another sport (home, away, team, winner, loser, goals, neutral). `-c ttt-d-career`,
+    with a draw margin for every player, predicts best.
     """
     if fmt and output != "-":
         raise click.UsageError(
@@ -95,10 +95,11 @@ def command(
 
 def default_output(source: str) -> str:
     """The name of the run made from a file: the file's own without folder and suffixes, `.ttt`."""
-    from ttt_cli.reading.recognition import GAMES_SUFFIXES, PACKED_SUFFIXES
+    from ttt_cli.reading.recognition import PACKED_SUFFIXES, named_as_games
 
     path = Path("stdin" if source == "-" else source.removeprefix("@"))
-    for suffixes in (PACKED_SUFFIXES, (*GAMES_SUFFIXES, ".txt")):
-        if path.suffix.lower() in suffixes:
-            path = path.with_suffix("")
+    if path.suffix.lower() in PACKED_SUFFIXES:
+        path = path.with_suffix("")
+    if named_as_games(path.name) or path.suffix.lower() == ".txt":
+        path = path.with_suffix("")
     return f"{path.name}.ttt"

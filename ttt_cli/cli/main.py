@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "plot": "Draw figures: skills, number ones, games, evidence.",
     "report": "Write one page, or a site of linked pages.",
     "export": "Export the tables of a run.",
+    "schema": "Print the JSON Schema of what a command prints.",
     "samples": "List the games that come with the program.",
     "config": "List, show, check and describe configs.",
     "simulate": "Simulate games with known skills.",

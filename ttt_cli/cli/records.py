@@ -12,14 +12,14 @@ from ttt_cli.cli.options import (
     query_options,
     years_options,
 )
-from ttt_cli.views.records import KINDS
+from ttt_cli.views.records import DEFAULT, KINDS
 
 
 @click.command("records")
 @click.option(
     "--kind",
     type=click.Choice(list(KINDS)),
-    default="performances",
+    default=DEFAULT,
     show_default=True,
     help="; ".join([f"{name}: {text}" for name, text in KINDS.items()]) + ".",
 )

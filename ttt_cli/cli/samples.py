@@ -13,8 +13,6 @@ def command(fmt: str | None) -> None:
     A file in the current folder that is really called @NAME goes before.
     """
     from ttt_cli.cli.output import emit
-    from ttt_cli.reading.samples import SAMPLES
-    from ttt_cli.views.rows import Rows
+    from ttt_cli.views.samples import sample_rows
 
-    rows = [(f"@{name}", sample.holds) for name, sample in SAMPLES.items()]
-    emit(Rows(("sample", "holds"), rows), fmt)
+    emit(sample_rows(), fmt)

@@ -53,7 +53,8 @@ _WORDS_OF_SETS: Final[Mapping[str, str]] = {
     ),
     "set-up": r"set ?up(?: position\w*)?|from position|composition\w*|(?:endgame|end game) stud(?:y|ies)|problem",
 }
-EXHIBITIONS: Final = ("simul", "blindfold", "consultation", "odds")
+CONSULTATION: Final = "consultation"
+EXHIBITIONS: Final = ("simul", "blindfold", CONSULTATION, "odds")
 LEFT_OUT: Final = (*EXHIBITIONS, "variants")  # of chess by default
 _USUAL_VARIANTS: Final = frozenset(
     {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig, FilterConfig, pattern_of, year_range
 from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.event_sets import (
+    CONSULTATION,
     EXHIBITIONS,
     one_against_many,
     records_by_event_words,
@@ -20,7 +21,7 @@ from ttt_cli.games.groups import label_groups
 from ttt_cli.games.lineup import further_members
 from ttt_cli.games.names import clean_name, comma_keys, name_key
 from ttt_cli.games.table import Records
-from ttt_cli.games.teams_and_engines import teams_and_engines
+from ttt_cli.games.teams_and_engines import may_be_club, teams_and_engines
 from ttt_cli.reading import reports as reasons
 from ttt_cli.support.arrays import Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
@@ -32,13 +33,18 @@ NOTICED: Final = (
     reasons.TEAM,
     reasons.ENGINE,
 )
+_FEWEST_OF_CLUB: Final = 20  # records of a club; consultants rarely meet again
 _MOSTLY_ENGINES: Final = 0.25  # the share of sides from which on games are of computers
 
 
 class PlayerClasses(NamedTuple):
-    """What the names of players tell, masks of shape (players,), and whether games with engines are left out."""
+    """What the names of players tell, masks of shape (players,), and whether games with engines are left out.
+
+    `teams`: several players; `clubs`: those of them that are clubs where the records are from tables.
+    """
 
     teams: Mask
+    clubs: Mask
     engines: Mask
     listed: Mask  # whom a filter lists
     drop_engines: bool
@@ -55,13 +61,15 @@ def classify_players(
     counted by side; a record with an engine by type or title counts as one side, though it may have two.
     """
     teams, engines = np.array(teams_and_engines(players), np.bool_)
+    clubs = teams & (n_records >= _FEWEST_OF_CLUB)
+    clubs[clubs] = [may_be_club(players[player]) for player in np.flatnonzero(clubs).tolist()]
     texts = data.filter.players
     listed = matching_players(players, texts) if texts else np.zeros_like(teams)
     n_sides_of_engines = max(int(n_records[engines].sum()), n_computers)
     mostly_engines = n_sides_of_engines >= _MOSTLY_ENGINES * int(n_records.sum())
     drop_engines = not mostly_engines if data.drop is None else "engines" in data.drop
     return PlayerClasses(
-        teams, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None
+        teams, clubs, engines, listed, drop_engines, drop_engines_anywhere=data.drop is not None
     )
 
 
@@ -110,7 +118,7 @@ def select(records: Records, data: DataConfig, player_classes: PlayerClasses) ->
     filters = data.filter
     drops = _Drops(records.reject_code)
     kinds = _Kinds(
-        with_team=_with_side_of(player_classes.teams, records),
+        with_team=_with_team(player_classes, records),
         with_engine=_with_side_of(player_classes.engines, records) | records.computer,
         chess=np.repeat([file.chess for file in records.files], np.diff(records.starts)),
     )
@@ -141,6 +149,16 @@ def select(records: Records, data: DataConfig, player_classes: PlayerClasses) ->
         noticed[reasons.TEAM] = kinds.with_team & used
         noticed[reasons.ENGINE] = kinds.with_engine & used
     return Selected(drops.reject_code, noticed)
+
+
+def _with_team(player_classes: PlayerClasses, records: Records) -> Mask:
+    """Mask of records with a side of several players; in tables clubs are none."""
+    with_team = _with_side_of(player_classes.teams, records)
+    if player_classes.clubs.any():
+        is_table = [file.kind != "pgn" for file in records.files]
+        without_clubs = _with_side_of(player_classes.teams & ~player_classes.clubs, records)
+        with_team &= without_clubs | ~np.repeat(is_table, np.diff(records.starts))
+    return with_team
 
 
 def _with_side_of(players: Mask, records: Records) -> Mask:
@@ -177,7 +195,7 @@ def _apply_filters(
         drops.drop_where(reasons.EXCLUDED_EVENT, records_of_events(records, filters.exclude_events))
     for name in filters.exclude or ():
         rows = records_in_set(records, name)
-        drops.drop_where(name, rows | kinds.with_team if name == "consultation" else rows)
+        drops.drop_where(name, rows | kinds.with_team if name == CONSULTATION else rows)
 
 
 def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> None:
@@ -187,7 +205,7 @@ def _leave_out_exhibitions(drops: _Drops, records: Records, kinds: _Kinds) -> No
     player met several others: there are tournaments without sight of the board, too.
     """
     sets = records_by_event_words(records, EXHIBITIONS)
-    sets["consultation"] |= kinds.with_team
+    sets[CONSULTATION] |= kinds.with_team
     sets["odds"] &= records.offset == 0
     sets["variants"] = variants_but_chess960(records)
     for name, rows in sets.items():

@@ -84,6 +84,11 @@ def is_team(name: str) -> bool:
     return is_linked or is_joined or _TOGETHER.search(name.lower()) is not None
 
 
+def may_be_club(name: str) -> bool:
+    """Whether a name of several players may be that of one club: `Brighton & Hove Albion`, but not `Allies`."""
+    return _TOGETHER.search(name.lower()) is None
+
+
 def is_engine(name: str) -> bool:
     """Whether a name is a chess program or computer.
 

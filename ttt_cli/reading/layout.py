@@ -269,7 +269,7 @@ def _complete(
         kind=kind,
         combiners=combiners,
         unit=dates.unit,
-        chess=not sport,
+        chess=not (sport or kind == "goals" or "neutral" in columns),
         winners=winners,
         width=width,
         header=header,

@@ -10,25 +10,54 @@ from ttt_cli.evaluate.calibration import CalibrationSlope
 from ttt_cli.evaluate.compare import By, Comparison, Standing
 from ttt_cli.runs.meta import in_use
 from ttt_cli.systems.resolve import Resolved
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.rows import Rows, integral
 
-SCORES: Final = (
-    "games",
-    "log_loss",
-    "behind",
-    "standard_error",
-    "slope",
-    "slope_error",
-    "brier",
-    "accuracy",
+SYSTEM_COLUMNS: Final = (
+    Described("system", "", "name of the config"),
+    Described(
+        "kind", "", "`filtered` or `smoothed`; empty for a system that failed", nullable=True
+    ),
 )
-BINS: Final = ("foreseen", "observed")
+SCORE_COLUMNS: Final = (
+    Described("games", "games", "games that were predicted"),
+    Described("log_loss", "nats a game", "mean of -log of the probability of the result"),
+    Described(
+        "behind", "nats a game", "log-loss minus that of the best system; empty for the best"
+    ),
+    Described("standard_error", "nats a game", "of `behind`, over the games"),
+    Described("slope", "", "calibration slope; 1 is right", value_type="number"),
+    Described("slope_error", "", "its standard error", value_type="number"),
+    Described("brier", "", "Brier score, lower is better", value_type="number"),
+    Described("accuracy", "share", "of games whose likeliest result happened"),
+)
+BIN_COLUMNS: Final = (
+    Described("foreseen", "points of games", "White's mean expected score"),
+    Described("observed", "points of games", "White's mean score"),
+)
+FACT_COLUMNS: Final = (
+    Described("log_evidence", "nats", "log-evidence of the games"),
+    Described("seconds", "seconds", "time of all fits"),
+    Described("refitted_every", "periods", "smoothed systems: how often they were refitted"),
+    Described("converged", "", "whether all fits converged", value_type="boolean", nullable=True),
+    Described("tuned_by", "", "`score` or `evidence`", nullable=True),
+    Described("tuning_evaluations", "fits", "fits of the tuning"),
+    Described("tuning_seconds", "seconds", "time of the tuning"),
+    Described("parameters", "", "parameters as KEY=VALUE, with blanks between", nullable=True),
+    Described("note", "", "remark, or why the system failed", nullable=True),
+)
+GROUP_COLUMNS: Final = (
+    Described("by", "", "`all`, `decade`, `experience` or `calibration`", optional=True),
+    Described("group", "", "the group of games, `all` for all", optional=True),
+)
+SCORES: Final = column_names(SCORE_COLUMNS)
+BINS: Final = column_names(BIN_COLUMNS)
 # They stand below the table, or are too wide for it
 _HIDDEN_FACTS: Final = (
     *("refitted_every", "converged"),
     *("tuned_by", "tuning_evaluations", "tuning_seconds", "parameters", "note"),
 )
-FACTS: Final = ("log_evidence", "seconds", *_HIDDEN_FACTS)
+FACTS: Final = column_names(FACT_COLUMNS)
 _DECIMALS: Final = {
     **dict.fromkeys(("log_loss", "behind", "standard_error"), 5),
     **dict.fromkeys(("brier", "accuracy", *BINS), 4),

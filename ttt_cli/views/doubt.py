@@ -72,7 +72,7 @@ class SkillWithout(NamedTuple):
     player: str
     period: str
     mean: float
-    sd: float
+    sd: float | None
     mean_without: float | None
     sd_without: float | None
 
@@ -221,7 +221,7 @@ def _skill_changes(
             player=player,
             period=label(period_number, period),
             mean=float(nodes.mean[row]),
-            sd=float(nodes.sd[row]),
+            sd=finite(float(nodes.sd[row])),
             mean_without=finite(float(mean_without[chosen[row]])),
             sd_without=finite(float(sd_without[row])),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed, nearest
 from ttt_cli.support.folding import fold, fold_all
-from ttt_cli.views.columns import Column, build_rows, each
+from ttt_cli.views.columns import Column, Described, build_rows, column_names, each
 from ttt_cli.views.events import EventData
 from ttt_cli.views.history.crosstables import by_round, make_crosstable
 from ttt_cli.views.history.event_names import NamedEvents, name_events
@@ -54,7 +54,7 @@ class EventStanding(NamedTuple):
 
 
 STANDING_COLUMNS: Final[tuple[Column[EventStanding], ...]] = (
-    Column("no", "", "position in the table", each(lambda row: row.number)),
+    Column("no", "", "position in the table", each(lambda row: row.number), value_type="integer"),
     Column("player", "", "name", each(lambda row: row.player)),
     Column(
         "results", "",
@@ -69,13 +69,22 @@ STANDING_COLUMNS: Final[tuple[Column[EventStanding], ...]] = (
         each(lambda row: row.performance), decimals=0,
     ),
     Column("sd", "points", "uncertainty of `performance`, one sd", each(lambda row: row.sd), decimals=0),
-    Column("clean_score", "", "`all won` or `all lost`", each(lambda row: row.clean_score), unfolded=True),
+    Column(
+        "clean_score", "", "`all won` or `all lost`", each(lambda row: row.clean_score), unfolded=True, nullable=True,
+    ),
     Column("games", "games", "games that are known", each(lambda row: integral(row.games))),
-    Column("rank", "", "place; empty where games are missing", each(lambda row: row.rank)),
+    Column("rank", "", "place; empty where games are missing", each(lambda row: row.rank), value_type="integer"),
     Column("skill", "points", "skill in the period of the event", each(lambda row: row.skill), decimals=0),
 )  # fmt: skip
-_GAME_COLUMNS: Final = ("round", "date", "white", "black", "result", "expected")
-_GROUND: Final = "ground"  # a further column outside of chess
+GAME_COLUMNS: Final = (
+    Described("round", "", "round, as written"),
+    Described("date", "", "date, as far as it is known"),
+    Described("white", "", "player named first"),
+    Described("black", "", "player named second"),
+    Described("result", "", "`1-0`, `1/2-1/2` or `0-1`"),
+    Described("expected", "points of games", "White's expected score by the skills of the period"),
+    Described("ground", "", "`neutral` or empty; not in chess", optional=True),
+)
 
 
 def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
@@ -89,10 +98,7 @@ def standing_rows(run: Run, name: str, at: int | None = None) -> Rows:
 
 
 def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
-    """The games of the event selected by `find_event`: `round,date,white,black,result,expected` (White's).
-
-    Columns and results as in `GameWords`; outside of chess a column `ground` is `neutral` or empty.
-    """
+    """The games of the event selected by `find_event`, with `GAME_COLUMNS`, results as in `GameWords`."""
     words = game_words(run)
     with run:
         selected = _read_event(run, name, at)
@@ -113,7 +119,7 @@ def event_game_rows(run: Run, name: str, at: int | None = None) -> Rows:
                     *([] if words.is_chess else [NEUTRAL if played.neutral[game] else ""]),
                 )
             )  # fmt: skip
-        columns = _GAME_COLUMNS if words.is_chess else (*_GAME_COLUMNS, _GROUND)
+        columns = column_names(GAME_COLUMNS[:-1] if words.is_chess else GAME_COLUMNS)
         return words.renamed(Rows(columns, rows, _title(run, selected), {"expected": 2}))
 
 

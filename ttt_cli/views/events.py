@@ -32,7 +32,7 @@ EVENT_COLUMNS: Final[tuple[Column[EventSummary], ...]] = (
     ),
     Column(
         "winner", "", "who had the most points; empty in exhibitions, and where games are missing",
-        each(lambda event: event.winner),
+        each(lambda event: event.winner), nullable=True,
     ),
     Column("site", "", "place of the first game", each(lambda event: event.site), hidden=True),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.runs.evidence_points import EvidencePoint
 from ttt_cli.runs.meta import RunMeta, in_use
 from ttt_cli.support.errors import ConfigError
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.rows import Rows, finite, integral, short, shown_notes
+from ttt_cli.views.run import PARAMETER
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast import Forecast
@@ -54,6 +56,68 @@ def gain_per_game(meta: RunMeta) -> float:
     """The log-evidence of a run minus the naive model's, nats per game; 0 without games."""
     naive = naive_log_evidence(meta.weight, meta.draw_share)
     return (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0
+
+
+def _scores_of(who: str, prefix: str) -> tuple[Described, ...]:
+    return (
+        Described(f"{prefix}_per_game", "nats", f"log score of {who} per game", optional=True),
+        Described(f"{prefix}_brier", "", f"Brier score of {who}", value_type="number", optional=True),
+        Described(f"{prefix}_accuracy", "share", f"of games that {who} called right", optional=True),
+    )  # fmt: skip
+
+
+REPORT_COLUMNS: Final = (
+    Described("model", "", "model of the run, or the shipped config that it resembles"),
+    Described("games", "games", "games, by weight"),
+    Described("players", "players", "players with games"),
+    Described("first", "", "first period with games"),
+    Described("last", "", "last period with games"),
+    Described("draw_share", "share", "of games drawn"),
+    Described("log_evidence", "nats", "log-evidence of the games"),
+    Described("naive_log_evidence", "nats", "that of the naive model"),
+    Described("gain_per_game", "nats", "log-evidence above the naive model's, per game"),
+    Described("leave_one_out", "nats", "log probability of the games, each predicted from the others"),
+    Described("leave_one_out_per_game", "nats", "the same per game"),
+    Described("converged", "", "whether the fit converged", value_type="boolean"),
+    Described("sweeps", "sweeps", "length of the fit"),
+    Described("remaining_error", "points", "all skills are within this of the solution"),
+    Described("posterior", "", "how sds were computed", optional=True),
+    replace(PARAMETER, description="value of a parameter in use"),
+    Described("prequential", "nats", "log score of the predictions", optional=True),
+    *_scores_of("the model", "prequential"),
+    *_scores_of("the naive model", "prequential_naive"),
+    Described("prequential_games", "games", "games that were predicted", optional=True),
+    Described(
+        "prequential_converged", "", "whether all fits converged", value_type="boolean", optional=True
+    ),
+    Described("from", "", "first period predicted", optional=True),
+    Described("every", "periods", "how often the model was refitted", optional=True),
+)  # fmt: skip
+TERM_COLUMNS: Final = (
+    Described("term", "", "name of the term"),
+    Described("value", "", "its value", value_type="number"),
+    Described("worth", "nats", "log-evidence that is lost without the term"),
+    Described("log_evidence", "nats", "log-evidence without it"),
+    Described("converged", "", "whether that fit converged", value_type="boolean"),
+)
+SURFACE_COLUMNS: Final = (
+    PARAMETER,
+    Described("log_evidence", "nats", "log-evidence at the point"),
+    Described("converged", "", "whether the fit converged", value_type="boolean"),
+    Described("sweeps", "sweeps", "length of the fit"),
+    Described("best", "", "whether the point is the best", value_type="boolean"),
+)
+TUNING_COLUMNS: Final = (
+    Described("parameter", "", "key of the parameter; the last row is `log_evidence`"),
+    Described("start", "", "its value before", value_type="number"),
+    Described("tuned", "", "its value of highest evidence", value_type="number"),
+    Described("standard_error", "", "of that value", value_type="number"),
+    Described("bound", "", "`lower` or `upper` where it stopped at one", nullable=True),
+    Described(
+        "corr_KEY", "", "correlation with another parameter", pattern="corr_.*", value_type="number",
+        optional=True,
+    ),
+)  # fmt: skip
 
 
 def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
@@ -104,7 +168,7 @@ def evidence_report(meta: RunMeta, scored: Forecast | None = None) -> Rows:
 
 
 def term_rows(meta: RunMeta, worths: Sequence[TermWorth]) -> Rows:
-    """A row per term, `term,value,worth,log_evidence,converged`, in nats; the one of the highest worth first."""
+    """A row per term, with `TERM_COLUMNS`; the one of the highest worth first."""
     ordered = sorted(worths, key=lambda worth: -worth.worth)
     rows = [
         (worth.term, worth.value, finite(worth.worth), finite(worth.log_evidence), worth.converged)
@@ -114,7 +178,7 @@ def term_rows(meta: RunMeta, worths: Sequence[TermWorth]) -> Rows:
         meta.describe(),
         "worth: nats of log-evidence that are lost without the term, other parameters as in the run",
     )
-    columns = ("term", "value", "worth", "log_evidence", "converged")
+    columns = column_names(TERM_COLUMNS)
     hidden = frozenset({"converged"}) if all(worth.converged for worth in worths) else frozenset()
     decimals = {"value": 2, "worth": 1, "log_evidence": 1}
     return Rows(columns, rows, title, decimals, hidden)
@@ -224,7 +288,7 @@ def surface_rows(surface: Surface) -> Rows:
         result = (finite(point.log_evidence), point.converged, point.sweeps, values == best)
         parameters = [point.params.get(key) for key in dependent]
         rows.append((*values, *result, *parameters))
-    columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *dependent)
+    columns = (*surface.keys, *column_names(SURFACE_COLUMNS[1:]), *dependent)
     title = ", ".join(
         f"{key} {short(points[best].params[key])}" for key in dependent if key in fixed
     )
@@ -300,7 +364,7 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
         rows.append((parameter.key, *estimate, *correlations))
     nothing = [None] * (2 + len(correlated))
     rows.append(("log_evidence", tuning.start_log_evidence, tuning.log_evidence, *nothing))
-    columns = ("parameter", "start", "tuned", "standard_error", "bound", *correlated)
+    columns = (*column_names(TUNING_COLUMNS[:-1]), *correlated)
     fine = any((parameter.standard_error or _FINE) < _FINE for parameter in parameters)
     decimals = {
         **dict.fromkeys(("start", "tuned", "standard_error"), 4 if fine else 2),

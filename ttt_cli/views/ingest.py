@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.duplicates import find_duplicates
-from ttt_cli.games.event_sets import EXHIBITIONS, LEFT_OUT
+from ttt_cli.games.event_sets import CONSULTATION, EXHIBITIONS, LEFT_OUT
 from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
 from ttt_cli.games.suspects import Suspect, alias_lines, count_suspects, find_suspects
 from ttt_cli.games.table import DRAW, Games, Records, games_of
@@ -24,6 +24,23 @@ from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.reports import Problem, ReadReport
 from ttt_cli.support.arrays import Places
+from ttt_cli.views.columns import Described, column_names
+from ttt_cli.views.ingest_columns import (
+    CAREER_COLUMNS,
+    DROPPED_COLUMNS,
+    DUPLICATES_COLUMNS,
+    EXCLUDED_COLUMNS,
+    FILES_COLUMNS,
+    GROUPS_COLUMNS,
+    LONG_COLUMNS,
+    NOT_PERSONS_COLUMNS,
+    ODD_COLUMNS,
+    PLAYERS_COLUMNS,
+    RECORD_COLUMNS,
+    SUSPECTS_COLUMNS,
+    TOTAL_COLUMNS,
+    YEARS_COLUMNS,
+)
 from ttt_cli.views.rows import Rows, counted
 
 # Reject codes of records that are listed as duplicates, and of those that they are compared with: as the filter of
@@ -34,9 +51,6 @@ _COMPARED: Final = reasons.codes_of(
 )
 _SHARES: Final = {"share": 3, "draw_share": 3}
 _NARROW: Final = 30  # years that are shown one by one, more of them by decade
-COLUMNS: Final = (
-    "file", "line", "date", "white", "black", "result", "event", "site", "round", "problem",
-)  # fmt: skip
 _PIECE: Final = 8192
 _MARGINS: Final = 4  # of victory, shown
 _EXAMPLES: Final = 3
@@ -76,7 +90,7 @@ class IngestReport:
         most = len(rows) if self._most is None or name in ("total", "years") else self._most
         if len(rows) > most:
             heading += f": {most:,} of {len(rows):,}"
-        columns = tuple(section.columns.split())
+        columns = column_names(section.columns)
         hidden = _HIDDEN.get(name, frozenset())
         return Rows(columns, rows[:most], (heading,), _SHARES, hidden, single=name == "total")
 
@@ -138,7 +152,7 @@ class IngestReport:
             for number, record in enumerate(objects, 1)
             for key, value in record.items()
         )
-        return Rows(("section", "row", "key", "value"), rows)
+        return Rows(column_names(LONG_COLUMNS), rows)
 
     def _objects(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         for name in SECTIONS:
@@ -195,7 +209,7 @@ def _total(report: IngestReport) -> list[Row]:
         "duplicates": len(report.duplicates),
         "suspects": len(report.suspects),
     }
-    return [tuple(total[column] for column in _TOTAL.split())]
+    return [tuple(total[column] for column in column_names(TOTAL_COLUMNS))]
 
 
 def names_written(games: Games) -> int:
@@ -295,12 +309,12 @@ def _duplicates(report: IngestReport) -> Iterator[Row]:
 def _not_persons(report: IngestReport) -> list[Row]:
     """Names of teams and engines, and names with games over more than a long career, perhaps of two people.
 
-    `rows` are those in which a name occurs, used or left out as a team or engine.
+    `rows` are those in which a name occurs, used or left out as a team, its consultation game or an engine.
     """
     records = report.records
     kinds = (reasons.TEAM, reasons.ENGINE)
-    # of records that are used, or left out for a team or engine
-    codes = reasons.codes_of((None, *kinds))
+    # Of records that are used, or left out for a team or engine
+    codes = reasons.codes_of((None, *kinds, CONSULTATION))
     counts = _rows_of_players(records, np.flatnonzero(np.isin(records.reject_code, codes)))
     used = _rows_of_players(records, report.rows)
     rows: list[Row] = []
@@ -345,44 +359,33 @@ def _suspects(report: IngestReport) -> Iterator[Row]:
         yield synonym.name, main.name, *evidence, *main_career, *synonym_career
 
 
-_CAREERS: Final = "main_games main_first main_last synonym_games synonym_first synonym_last"
-_TOTAL: Final = (
-    "files rows used dropped games draw_share names players first last "
-    "groups largest_group duplicates suspects"
-)
-_GROUP: Final = "group players games first last leading"
-_SUSPECT: Final = f"synonym main kind gap others shared sure {_CAREERS}"
 _HIDDEN: Final = {
     "years": frozenset({"draws"}),
     "duplicates": frozenset({"used"}),
-    "suspects": frozenset(_CAREERS.split()),
+    "suspects": frozenset(column_names(CAREER_COLUMNS)),
 }
 
 
 class Section(NamedTuple):
-    """A section of the report: its heading, its columns, separated by blanks, and the function of its rows."""
+    """A section of the report: its heading, its columns, and the function of its rows."""
 
     heading: str
-    columns: str
+    columns: tuple[Described, ...]
     rows: Callable[[IngestReport], Iterable[Row]]
 
 
 SECTIONS: Final = {
-    "total": Section("All files", _TOTAL, _total),
-    "files": Section("Files", "file kind rows used dropped duplicates bytes", _files),
-    "dropped": Section("Rows that are not used", "reason rows first", _dropped),
-    "excluded": Section("Events that are left out", "event reason rows first last", _excluded),
-    "odd": Section("What else was odd", "action reason times first detail", _odd),
-    "years": Section("Games by year", "year games draws draw_share", _over_time),
-    "players": Section("Players with the most games", "player games first last", _players),
-    "groups": Section("Groups of players without games between them", _GROUP, _groups),
-    "duplicates": Section(
-        "Rows that repeat another", "record repeats date white black result used", _duplicates
-    ),
-    "not_persons": Section(
-        "Names that may not be one person's", "name kind rows used first last", _not_persons
-    ),
-    "suspects": Section("Names that may be one person's", _SUSPECT, _suspects),
+    "total": Section("All files", TOTAL_COLUMNS, _total),
+    "files": Section("Files", FILES_COLUMNS, _files),
+    "dropped": Section("Rows that are not used", DROPPED_COLUMNS, _dropped),
+    "excluded": Section("Events that are left out", EXCLUDED_COLUMNS, _excluded),
+    "odd": Section("What else was odd", ODD_COLUMNS, _odd),
+    "years": Section("Games by year", YEARS_COLUMNS, _over_time),
+    "players": Section("Players with the most games", PLAYERS_COLUMNS, _players),
+    "groups": Section("Groups of players without games between them", GROUPS_COLUMNS, _groups),
+    "duplicates": Section("Rows that repeat another", DUPLICATES_COLUMNS, _duplicates),
+    "not_persons": Section("Names that may not be one person's", NOT_PERSONS_COLUMNS, _not_persons),
+    "suspects": Section("Names that may be one person's", SUSPECTS_COLUMNS, _suspects),
 }
 
 
@@ -397,6 +400,7 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
     files = records.file
     names = (*records.players, *records.white_written.values)
     oddities = _oddities(records)
+    columns_in_order = column_names(RECORD_COLUMNS)
 
     def named(players: NDArray[Any], written: NDArray[Any]) -> list[str]:
         """Names of players by their numbers, of others by the codes of the names as written."""
@@ -431,14 +435,15 @@ def record_rows(records: Records, *, everything: bool = False) -> Rows:
         from pyarrow.parquet import ParquetWriter
 
         schema = pa.schema(
-            [(name, pa.int64() if name == "line" else pa.string()) for name in COLUMNS]
+            [(name, pa.int64() if name == "line" else pa.string()) for name in columns_in_order]
         )
         with ParquetWriter(path, schema) as writer:
             for columns in pieces(16 * _PIECE):
-                writer.write(pa.table(dict(zip(COLUMNS, columns, strict=True)), schema))
+                table = dict(zip(columns_in_order, columns, strict=True))
+                writer.write(pa.table(table, schema))
 
     rows = (row for columns in pieces(_PIECE) for row in zip(*columns, strict=True))
-    return Rows(COLUMNS, rows, parquet=write_parquet)
+    return Rows(columns_in_order, rows, parquet=write_parquet)
 
 
 def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.probability import normal_cdf
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
@@ -20,9 +21,19 @@ SELECT period, period_number, a.mean, b.mean, a.mean - b.mean AS lead, sqrt(a.sd
 FROM skills a JOIN skills b USING (period, period_number)
 WHERE a.player = ? AND b.player = ? AND (least(a.games, b.games) > 0 OR {drawn}) ORDER BY period_number
 """
-_COLUMNS: Final = (
-    "period", "player_a", "player_b", "mean_a", "mean_b", "lead", "sd_lead", "stronger", "ahead", "games_a", "games_b",
-)  # fmt: skip
+LEAD_COLUMNS: Final = (
+    Described("period", "", "the period"),
+    Described("player_a", "", "name of the first player"),
+    Described("player_b", "", "name of the second player"),
+    Described("mean_a", "points", "skill of the first"),
+    Described("mean_b", "points", "skill of the second"),
+    Described("lead", "points", "`mean_a` minus `mean_b`"),
+    Described("sd_lead", "points", "uncertainty of the lead, one sd"),
+    Described("stronger", "probability", "that the first is stronger"),
+    Described("ahead", "", "name of the one who is ahead"),
+    Described("games_a", "games", "games of the first in the period"),
+    Described("games_b", "games", "games of the second in the period"),
+)
 _DECIMALS: Final = {"mean_a": 0, "mean_b": 0, "lead": 0, "sd_lead": 0, "stronger": 3}
 
 
@@ -101,7 +112,7 @@ def lead_rows(run: Run, a: str, b: str, since: int | None = None, until: int | N
     if method:
         title.append(TAKEN[method])
     return Rows(
-        _COLUMNS,
+        column_names(LEAD_COLUMNS),
         rows,
         (*title, run_line(run)),
         _DECIMALS,

@@ -64,7 +64,7 @@ CHAIN_COLUMNS: Final[tuple[Column[NamedChain], ...]] = (
     ),
     Column(
         "share", "", "share of the weight of all results that comes through it",
-        each(lambda row: row.share), decimals=3,
+        each(lambda row: row.share), decimals=3, value_type="number",
     ),
     Column("games", "games", "the fewest between two players of the chain", each(lambda row: row.games)),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from ttt_cli.inference.outcome import is_gaussian
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.entrants import EntrantRows, covariance_of, find_entrants
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
@@ -20,6 +21,15 @@ from ttt_cli.views.versus import TAKEN
 _POINTS: Final = 2000  # of the integral over a performance
 _REACH: Final = 9.0  # sds on both sides of its mean
 _SAMPLES: Final = 2**18  # of correlated performances: standard errors are at most 0.001
+
+PLACE_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("period", "", "the period of the skill"),
+    Described("mean", "points", "skill in the period"),
+    Described("sd", "points", "uncertainty of the skill, one sd"),
+    Described("p_1", "probability", "of the place with this number", pattern="p_[0-9]+"),
+    Described("place", "", "the place to be expected", value_type="number"),
+)
 
 
 def place_probabilities(mean: Array, sd: Array) -> Array:
@@ -60,9 +70,9 @@ def sampled_place_probabilities(mean: Array, covariance: Array) -> Array:
 
 
 def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> EntrantRows:
-    """Probabilities of places of players by name: columns `player,period,mean,sd,p_1,p_2,...,place`.
+    """Probabilities of places of players by name: `PLACE_COLUMNS`, with a `p_1`, `p_2`, ... for each place.
 
-    `place` is the one to be expected. Equal performances have no width: within the draw margin the one ahead is ahead.
+    Equal performances have no width: within the draw margin the one ahead is ahead.
     Raises LookupFailed, also in systems without normal performances.
     """
     params = run.meta.params
@@ -87,7 +97,8 @@ def place_rows(run: Run, names: Sequence[str], at: str | int | None) -> EntrantR
         expected = math.fsum(place * p for place, p in enumerate(of_player, 1))
         cells = (entrant.player, entrant.period, entrant.skill["mean"], entrant.skill["sd"])
         rows.append((*cells, *of_player, expected))
-    columns = ("player", "period", "mean", "sd", *heads, "place")
+    *of_player, _, expected_place = column_names(PLACE_COLUMNS)
+    columns = (*of_player, *heads, expected_place)
     decimals = {"mean": 0, "sd": 0, "place": 2} | dict.fromkeys(heads, 3)
     title = ("Probabilities of places in one game of all", method, run_line(run))
     return EntrantRows(Rows(columns, rows, title, decimals), entrants.notes)

@@ -8,9 +8,15 @@ from typing import Any, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import PUBLIC
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
-CHANCE_COLUMNS: Final = ("p_win", "p_draw", "p_loss", "expected")  # White's
+CHANCE_COLUMNS: Final = (  # White's
+    Described("p_win", "probability", "of White's win, by the skills of the period"),
+    Described("p_draw", "probability", "of a draw"),
+    Described("p_loss", "probability", "of White's loss"),
+    Described("expected", "points of games", "White's expected score"),
+)
 
 
 def played_game_rows(run: Run) -> Rows:
@@ -30,11 +36,11 @@ def played_game_rows(run: Run) -> Rows:
         frame.insert(
             list(frame.columns).index(PERIOD) + 1, YEAR, frame[PERIOD].str[:4].astype("int64")
         )
-        for name, values in zip(CHANCE_COLUMNS, _white_chances(run).T, strict=True):
+        for name, values in zip(column_names(CHANCE_COLUMNS), _white_chances(run).T, strict=True):
             frame[name] = values
         frame.to_parquet(path, index=False)
 
-    return Rows((*columns, *CHANCE_COLUMNS), with_chances(), parquet=write)
+    return Rows((*columns, *column_names(CHANCE_COLUMNS)), with_chances(), parquet=write)
 
 
 def _white_chances(run: Run) -> Any:

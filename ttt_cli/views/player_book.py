@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.history.crosstables import round_of
 from ttt_cli.views.history.event_names import name_events
 from ttt_cli.views.history.event_summaries import summarise_events
@@ -29,17 +30,64 @@ _DECIMALS: Final = {
     "expected": 2, "points": 1, "performance": 0, "sd": 0, "opponent_mean": 0, "mean": 1, "score": 3,
 }  # fmt: skip
 _EACH_KIND: Final = 5  # series of a kind that are listed
+_PLAYER: Final = Described("player", "", "name")
+_POINTS: Final = Described("points", "points of games", "points scored")
+_EXPECTED: Final = Described("expected", "points of games", "points expected by the skills")
+_FROM: Final = Described("from", "", "date of the first game, as far as it is known")
+_TO: Final = Described("to", "", "date of the last game")
 GAME_COLUMNS: Final = (
-    "player", "date", "opponent", "colour", "result", "expected", "event", "round", "opponent_mean", "weight",
-)  # fmt: skip
+    _PLAYER,
+    Described("date", "", "date of the game, as far as it is known"),
+    Described("opponent", "", "name of the other side"),
+    Described("colour", "", "the player's side, or `neutral`"),
+    Described("result", "", "`1-0`, `1/2-1/2` or `0-1`, the player's points first"),
+    Described("expected", "points of games", "the player's expected score"),
+    Described("event", "", "event, empty for none"),
+    Described("round", "", "round, as written"),
+    Described("opponent_mean", "points", "skill of the opponent in the period"),
+    Described("weight", "games", "the game counts as so many"),
+)
+_RECORD: Final = (
+    Described("games", "games", "games of the player"),
+    Described("wins", "games", "games won"),
+    Described("draws", "games", "games drawn"),
+    Described("losses", "games", "games lost"),
+)
 OPPONENT_COLUMNS: Final = (
-    "player", "opponent", "games", "wins", "draws", "losses", "points", "expected", "from", "to",
+    _PLAYER, Described("opponent", "", "name"), *_RECORD, _POINTS, _EXPECTED, _FROM, _TO,
 )  # fmt: skip
 EVENT_COLUMNS: Final = (
-    "player", "event", "games", "points", "expected", "performance", "sd", "clean_score", "rank", "players",
-    "from", "to",
-)  # fmt: skip
-STREAK_COLUMNS: Final = ("player", "series", "games", "points", "from", "to")
+    _PLAYER,
+    Described("event", "", "name of the event, with the year"),
+    Described("games", "games", "games of the player that are known"),
+    _POINTS,
+    _EXPECTED,
+    Described("performance", "points", "skill of a newcomer after these games alone"),
+    Described("sd", "points", "uncertainty of `performance`, one sd"),
+    Described("clean_score", "", "`all won` or `all lost`", nullable=True),
+    Described("rank", "", "place; empty where games are missing", value_type="integer"),
+    Described("players", "players", "participants"),
+    _FROM,
+    _TO,
+)
+STREAK_COLUMNS: Final = (
+    _PLAYER,
+    Described("series", "", "what the games are: unbeaten, wins, without a win, losses"),
+    Described("games", "games", "games of the series"),
+    _POINTS,
+    _FROM,
+    _TO,
+)
+AT_COLUMNS: Final = (
+    _PLAYER,
+    Described("period", "", "the period"),
+    Described("mean", "points", "skill in the period"),
+    Described("sd", "points", "uncertainty of the skill, one sd"),
+    Described("rank", "", "place among the eligible players", value_type="integer"),
+    Described("field", "players", "eligible players in the period"),
+    Described("games", "games", "games in the period"),
+    *[replace(column, optional=True) for column in (*_RECORD[1:], _POINTS, _EXPECTED)],
+)
 _LAST: Final = """
 SELECT "last", period_number FROM players JOIN periods ON periods.period = players."last" WHERE player = ?
 """
@@ -144,7 +192,8 @@ def game_rows(book: PlayerBook) -> Rows:
         run_line(book.run),
         "result and expected score are the player's",
     )
-    return words.renamed(Rows(GAME_COLUMNS, rows, title, _DECIMALS, frozenset(hidden)))
+    names = column_names(GAME_COLUMNS)
+    return words.renamed(Rows(names, rows, title, _DECIMALS, frozenset(hidden)))
 
 
 def _by_round(book: PlayerBook, event_of_game: Places) -> list[int]:
@@ -184,7 +233,8 @@ def opponent_rows(book: PlayerBook) -> Rows:
             )
         )  # fmt: skip
     title = book.title(f"{counted(len(rows), 'opponent')}")
-    return Rows(OPPONENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, frozenset({"player"}))
+    decimals = {**_DECIMALS, "expected": 1}
+    return Rows(column_names(OPPONENT_COLUMNS), rows, title, decimals, frozenset({"player"}))
 
 
 def event_rows(book: PlayerBook) -> Rows:
@@ -215,9 +265,9 @@ def event_rows(book: PlayerBook) -> Rows:
     rows.sort(key=lambda row: (row[10], row[1]))
     title = book.title(f"{counted(len(rows), 'event')}")
     hidden = frozenset({"player", "to"})
-    return Rows(
-        EVENT_COLUMNS, rows, title, {**_DECIMALS, "expected": 1}, hidden, frozenset({"clean_score"})
-    )
+    decimals = {**_DECIMALS, "expected": 1}
+    columns = column_names(EVENT_COLUMNS)
+    return Rows(columns, rows, title, decimals, hidden, frozenset({"clean_score"}))
 
 
 def streak_rows(book: PlayerBook) -> Rows:
@@ -228,11 +278,11 @@ def streak_rows(book: PlayerBook) -> Rows:
             first, last = book.dates(np.array([streak.first, streak.last]))
             rows.append((book.name, kind, integral(streak.games), streak.points, first, last))
     title = (*book.title("the longest series"), ORDER_OF_GAMES)
-    return Rows(STREAK_COLUMNS, rows, title, _DECIMALS, frozenset({"player"}))
+    return Rows(column_names(STREAK_COLUMNS), rows, title, _DECIMALS, frozenset({"player"}))
 
 
 def player_at(run: Run, player: str, at: str, limits: Eligible) -> Rows:
-    """A player in one period: skill, place among those eligible, games and score there. Raises LookupFailed."""
+    """A player in one period, with `AT_COLUMNS`: the score only where there were games. Raises LookupFailed."""
     with run:
         period, number = run.find_period(at, player)
         ((mean, sd, games),) = run.select(_SKILL.format(number), [player])[1]

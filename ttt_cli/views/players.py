@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.support.folding import fold
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.people import RunPeople
 from ttt_cli.views.player_filter import find_filter
 from ttt_cli.views.probability import Outcome, outcomes, params_in
@@ -334,6 +335,32 @@ def tally(games: Iterable[GameOfPlayer]) -> Tally:
     return Tally(total, wins, draws, losses, wins + draws / 2, expected, opponents_mean)
 
 
+RECORD_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("period", "", "the period"),
+    Described("colour", "", "`both`, one of the sides, or `neutral`"),
+    Described("games", "games", "games of the player"),
+    Described("wins", "games", "games won"),
+    Described("draws", "games", "games drawn"),
+    Described("losses", "games", "games lost"),
+    Described("score", "points of games", "points scored, per game"),
+    Described("expected", "points of games", "points expected by the skills, per game"),
+    Described("opponents_mean", "points", "mean skill of the opponents"),
+)
+UPSET_COLUMNS: Final = (
+    Described("player", "", "name of the winner"),
+    Described("date", "", "date of the game, as far as it is known"),
+    Described("opponent", "", "name of the loser"),
+    Described("p_win", "probability", "of this win"),
+    Described("colour", "", "the winner's side, or `neutral`"),
+    Described("mean", "points", "skill of the winner in the period"),
+    Described("opponent_mean", "points", "skill of the loser in the period"),
+    Described("event", "", "event, empty for none"),
+    Described("file", "", "file of the game"),
+    Described("line", "", "line of the game in the file", value_type="integer"),
+)
+
+
 def record_rows(
     player: str,
     games: Sequence[GameOfPlayer],
@@ -342,8 +369,7 @@ def record_rows(
 ) -> Rows:
     """One row per period for both colours, and one for each colour that was played.
 
-    Columns `player,period,colour,games,wins,draws,losses,score,expected,opponents_mean`; `score` and `expected` are
-    per game; `colour` (`side` in other sports) is both, one of the sides, or neutral.
+    Columns are `RECORD_COLUMNS`, with `side` for `colour` in other sports.
     """
     rows = []
     for period, group in groupby(games, lambda game: game.period):
@@ -357,9 +383,8 @@ def record_rows(
                 counts = (sums.games, sums.wins, sums.draws, sums.losses)
                 means = (sums.points / sums.games, sums.expected / sums.games, sums.opponents_mean)
                 rows.append((player, period, colour, *counts, *means))
-    counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
-    columns = ("player", "period", words.column, *counted)
-    return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
+    columns = column_names(RECORD_COLUMNS)
+    return words.renamed(Rows(columns, rows, title, _DECIMALS, frozenset({"player"})))
 
 
 def record_words(wins: float, draws: float, losses: float) -> str:
@@ -375,8 +400,7 @@ def upset_rows(
 ) -> Rows:
     """Wins with an expected score below a half, the least likely win first.
 
-    Columns `player,date,opponent,p_win,colour,mean,opponent_mean,event,file,line`, `side` for `colour` in other
-    sports; skills of the period of the game.
+    Columns are `UPSET_COLUMNS`, with `side` for `colour` in other sports.
     """
     upsets = [game for game in games if game.result == 2 and game.chance.expected < 0.5]
     rows = []
@@ -384,12 +408,8 @@ def upset_rows(
         win = (game.date, game.opponent, game.chance.win, game.side(words))
         means = (game.strength["mean"], game.opponent_strength["mean"])
         rows.append((player, *win, *means, game.event, game.file, game.line))
-    columns = (
-        *("player", "date", "opponent", "p_win", words.column),
-        *("mean", "opponent_mean", "event", "file", "line"),
-    )
     hidden = frozenset({"player", "file", "line"})
-    return Rows(columns, rows, title, _DECIMALS, hidden)
+    return words.renamed(Rows(column_names(UPSET_COLUMNS), rows, title, _DECIMALS, hidden))
 
 
 class PeriodTally(NamedTuple):
@@ -417,8 +437,17 @@ _SKILL_DECIMALS: Final = dict.fromkeys(
 _SKILLS: Final = (
     "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? ORDER BY period_number"
 )
+LISTED_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("first", "", "period of the first game", nullable=True),
+    Described("last", "", "period of the last game", nullable=True),
+    Described("games", "games", "games in all"),
+    Described("peak_mean", "points", "highest skill in a period with games"),
+    Described("peak_sd", "points", "its uncertainty, one sd"),
+    Described("peak_period", "", "its period", nullable=True),
+)
 _LISTED: Final = (
-    'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
+    "SELECT " + ", ".join(f'"{name}"' for name in column_names(LISTED_COLUMNS)) + " FROM players"
 )
 
 
@@ -582,7 +611,7 @@ def players_rows(
     number: int | None = None,
     where: str | None = None,
 ) -> Rows:
-    """Players by number of games: `player,first,last,games,peak_mean,peak_sd,peak_period`.
+    """Players by number of games, with `LISTED_COLUMNS`.
 
     `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
     the player's first to last period lies at least in part. `number` None: all. `where`: a condition on what is known

@@ -11,6 +11,7 @@ from ttt_cli.runs.lookup import ELO_UNIT, POINTS
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import PUBLIC
+from ttt_cli.views.columns import Described
 from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
@@ -20,6 +21,73 @@ CAUTION: Final = (
 )
 # Points by which 100 Elo points may differ from 100 points and be taken for the same
 _SAME_SIZE: Final = 1.0
+
+SKILL_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("period", "", "the period"),
+    Described("mean", "points", "skill in the period"),
+    Described("sd", "points", "uncertainty of the skill, one sd"),
+    Described("games", "games", "games in the period; 0 where the skill is interpolated"),
+    Described("draw_margin", "points", "draw margin of the player (TTT-D)", optional=True),
+    Described("draw_margin_sd", "points", "its uncertainty, one sd", optional=True),
+)
+PLAYER_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("first", "", "period of the first game", nullable=True),
+    Described("last", "", "period of the last game", nullable=True),
+    Described("games", "games", "games in all"),
+    Described("wins", "games", "games won"),
+    Described("draws", "games", "games drawn"),
+    Described("losses", "games", "games lost"),
+    Described("peak_period", "", "period of the highest skill with games", nullable=True),
+    Described("peak_mean", "points", "skill in that period"),
+    Described("peak_sd", "points", "its uncertainty, one sd"),
+    Described("opponents", "players", "different opponents"),
+)
+GAME_COLUMNS: Final = (
+    Described("period", "", "the period"),
+    Described("date", "", "date of the game, as far as it is known"),
+    Described("white", "", "player named first"),
+    Described("black", "", "player named second"),
+    Described("result", "", "`1-0`, `1/2-1/2` or `0-1`"),
+    Described("weight", "games", "the game counts as so many"),
+    Described("file", "", "file of the game"),
+    Described("line", "", "line of the game in the file", value_type="integer"),
+    Described("event", "", "event, empty if unknown"),
+    Described("site", "", "site, empty if unknown"),
+    Described("round", "", "round, empty if unknown"),
+    Described("neutral", "", "whether on neutral ground", value_type="boolean"),
+    Described("category", "", "category, empty for none"),
+    Described("margin", "", "margin of victory; 0 of draws and where unknown", value_type="number"),
+    Described("source", "", "where the game is from, empty for none"),
+    Described("p_true", "probability", "that the record is right"),
+)
+CURVE_COLUMNS: Final[Mapping[CurveName, tuple[Described, ...]]] = {
+    "draws": (
+        Described("year", "", "calendar year", value_type="integer"),
+        Described("margin", "points", "draw margin of players at the year's level"),
+        Described("sd", "points", "its uncertainty, one sd"),
+        Described("level", "points", "mean skill of the two players over the year's games"),
+    ),
+    "newcomers": (
+        Described("year", "", "calendar year with newcomers", value_type="integer"),
+        Described("mean", "points", "mean skill of newcomers above the prior mean"),
+        Described("sd", "points", "its uncertainty, one sd"),
+    ),
+    "career": (
+        Described("years", "years", "since the career began"),
+        Described("mean", "points", "change of skill since then"),
+        Described("sd", "points", "its uncertainty, one sd"),
+    ),
+}
+PARAMETER: Final = Described("KEY", "", "value of a parameter", pattern=".*", value_type="any")
+POINT_COLUMNS: Final = (
+    PARAMETER,
+    Described("log_evidence", "nats", "log-evidence at the point"),
+    Described("converged", "", "whether the fit converged", value_type="boolean"),
+    Described("sweeps", "sweeps", "length of the fit"),
+    Described("remaining_error", "points", "at most so far from the solution"),
+)
 
 
 def load_numpy_meanwhile(run: Run) -> None:

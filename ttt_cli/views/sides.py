@@ -74,7 +74,7 @@ class GameWords:
             return rows
 
         def of_sides(names: Sequence[str]) -> list[str]:
-            return [self._column(name) for name in names]
+            return [self.column_of(name) for name in names]
 
         return replace(
             rows,
@@ -84,7 +84,8 @@ class GameWords:
             unfolded=frozenset(of_sides([*rows.unfolded])),
         )
 
-    def _column(self, name: str) -> str:
+    def column_of(self, name: str) -> str:
+        """The name here of a column that in chess names White, Black or colours: `win_home`."""
         before, line, side = name.rpartition("_")
         of_side = dict(zip((*COLOURS, "colour"), (self.first, self.second, "side"), strict=True))
         return f"{before}{line}{of_side.get(side, side)}"

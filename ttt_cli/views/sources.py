@@ -9,9 +9,19 @@ import numpy as np
 from ttt_cli.games.table import Records
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.support.folding import fold
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.rows import Rows, integral
 
-COLUMNS: Final = ("source", "rows", "used", "games", "weight", "players", "first", "last")
+SOURCE_COLUMNS: Final = (
+    Described("source", "", "name of the source"),
+    Described("rows", "rows", "records from it"),
+    Described("used", "rows", "records that are used"),
+    Described("games", "games", "games of the used records"),
+    Described("weight", "games", "what these games count"),
+    Described("players", "players", "players of the used records"),
+    Described("first", "", "year of the first game", value_type="integer"),
+    Described("last", "", "year of the last game", value_type="integer"),
+)
 
 
 def source_rows(records: Records, weights: dict[str, float]) -> Rows:
@@ -48,4 +58,4 @@ def source_rows(records: Records, weights: dict[str, float]) -> Rows:
         )
     names = {fold(row[0]) for row in rows}
     rows += [(source, 0, 0, 0, 0, 0, None, None) for source in weights if fold(source) not in names]
-    return Rows(COLUMNS, rows, ("Records by source",))
+    return Rows(column_names(SOURCE_COLUMNS), rows, ("Records by source",))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.entrants import (
     PEAK,
     EntrantRows,
@@ -21,12 +22,20 @@ from ttt_cli.views.rows import Rows, finite
 from ttt_cli.views.run import run_line
 from ttt_cli.views.versus import TAKEN
 
+PAIR_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("period", "", "the period of the skill"),
+    Described("mean", "points", "skill in the period"),
+    Described("sd", "points", "uncertainty of the skill, one sd"),
+    Described("NAME", "probability", "that the player is stronger than NAME", pattern=".*"),
+)
+
 
 def superiority_rows(run: Run, entrants: Entrants, *, numbered: bool = False) -> Rows:
     """The probability that the player of the row is stronger than that of the column.
 
-    Columns `player,period,mean,sd` and a column for each player, called by the name; `numbered`: by the number of the
-    row. Raises LookupFailed in systems without uncertainties.
+    Columns are `PAIR_COLUMNS`, the last one for each player, called by the name; `numbered`: by the number of the row.
+    Raises LookupFailed in systems without uncertainties.
     """
     if not entrants.has_sds:
         raise LookupFailed(
@@ -49,7 +58,7 @@ def superiority_rows(run: Run, entrants: Entrants, *, numbered: bool = False) ->
         )
         rows.append((number, entrant.player, *cells) if numbered else (entrant.player, *cells))
     decimals = {"mean": 0, "sd": 0} | dict.fromkeys(heads, 2)
-    columns = ("player", "period", "mean", "sd", *heads)
+    columns = (*column_names(PAIR_COLUMNS[:-1]), *heads)
     method = TAKEN["joint" if run.has_joint else "independent"]
     title = ("Probability that the row is stronger than the column", method, run_line(run))
     hidden = {"sd"}

@@ -13,6 +13,7 @@ from ttt_cli.inference.outcome import is_gaussian
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.errors import ConfigError
+from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.entrants import EntrantRows, Entrants, covariance_of, find_entrants
 from ttt_cli.views.history.prediction import predictor
 from ttt_cli.views.probability import params_in
@@ -227,6 +228,18 @@ def _by_score(simulation: Simulation, score: Places) -> TournamentResults:
     return TournamentResults(score, simulation.ranks(score.astype(np.float64)), is_sole_first)
 
 
+ODDS_COLUMNS: Final = (
+    Described("player", "", "name"),
+    Described("period", "", "the period of the skill"),
+    Described("mean", "points", "skill in the period"),
+    Described("points", "points of games", "points expected; empty in a knockout"),
+    Described("p_first", "probability", "of the first place, equal scores decided by lot"),
+    Described("p_alone", "probability", "of being first without sharing it"),
+    Described("error", "probability", "standard error of `p_first`"),
+    Described("place_1", "probability", "of the place with this number", pattern="place_[0-9]+"),
+)
+
+
 def tournament_rows(
     run: Run,
     names: Sequence[str],
@@ -238,9 +251,7 @@ def tournament_rows(
 ) -> EntrantRows:
     """The odds of a tournament, the likeliest winner first, and remarks on names and periods.
 
-    Columns `player,period,mean,points,p_first,p_alone,error` and `place_1`, `place_2`, ...: `points` expected,
-    `p_first` the probability of the first place with equal scores decided by lot, `p_alone` that of being first without
-    sharing it, `error` the standard error of `p_first`. Raises LookupFailed, ConfigError.
+    Columns are `ODDS_COLUMNS`, with a `place_1`, `place_2`, ... for each place. Raises LookupFailed, ConfigError.
     """
     with run:
         entrants = find_entrants(run, names, at)
@@ -273,7 +284,7 @@ def tournament_rows(
                 *places[index].tolist(),
             )
         )
-    columns = ("player", "period", "mean", "points", "p_first", "p_alone", "error")
+    columns = column_names(ODDS_COLUMNS[:-1])
     place_columns = tuple(f"place_{place}" for place in range(1, len(places) + 1))
     together = "their joint skills" if run.has_joint else "their skills, taken as independent"
     what = {"knockout": f"matches of {counted(games, 'game')}", "swiss": counted(rounds, "round")}

@@ -8,6 +8,7 @@ from ttt_cli.config.covariates import points_by_term
 from ttt_cli.periods import as_text
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.views.columns import Described
 from ttt_cli.views.conditions import Conditions, find_conditions
 from ttt_cli.views.players import games_of, record_rows, short_record, tally
 from ttt_cli.views.probability import (
@@ -48,6 +49,62 @@ FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1
 """
 # Relative error of the solution by conjugate gradients; that of the variance of a difference is its square
 EXACT: Final = 1e-4
+
+
+def _columns_of(side: str, who: str) -> tuple[Described, ...]:
+    return (
+        Described(f"player_{side}", "", f"name of {who}"),
+        Described(f"period_{side}", "", f"the period of {who}"),
+        Described(f"mean_{side}", "points", f"skill of {who}"),
+        Described(f"sd_{side}", "points", "its uncertainty, one sd"),
+        Described(f"games_{side}", "games", f"games of {who} in the period"),
+    )
+
+
+def _columns_as(colour: str) -> tuple[Described, ...]:
+    return tuple(
+        Described(f"{what}_{colour}", unit, f"{words}, A {where}", optional=True)
+        for what, unit, words in (
+            ("win", "probability", "of A's win"),
+            ("draw", "probability", "of a draw"),
+            ("loss", "probability", "of A's loss"),
+            ("expected", "points of games", "A's expected score"),
+        )
+        for where in ["on neutral ground" if colour == "neutral" else f"as {colour}"]
+    )
+
+
+VERSUS_COLUMNS: Final = (
+    *_columns_of("a", "A"),
+    *_columns_of("b", "B"),
+    Described("lead", "points", "`mean_a` minus `mean_b`"),
+    Described("stronger", "probability", "that A is stronger"),
+    Described("win", "probability", "of A's win, averaged over both colours"),
+    Described("draw", "probability", "of a draw"),
+    Described("loss", "probability", "of A's loss"),
+    Described("expected", "points of games", "A's expected score"),
+    *_columns_as("white"),
+    *_columns_as("black"),
+    *_columns_as("neutral"),
+    Described("sd_lead", "points", "uncertainty of the lead, one sd"),
+    Described("skills", "", "`joint`: taken together; `independent`", nullable=True),
+    Described("with", "", "the covariates of `--with`", optional=True),
+    Described("match_games", "games", "games of the match of `--games`", optional=True),
+    Described("match_win", "probability", "that A wins the match", optional=True),
+    Described("match_draw", "probability", "that the match is tied", optional=True),
+    Described("match_loss", "probability", "that A loses the match", optional=True),
+    Described("match_points", "points of games", "points that A expects", optional=True),
+    *(
+        Described(f"match_{end}_{level}", "points of games", f"{words} of the {level} % interval of A's points",
+                  optional=True)
+        for level in _LEVELS
+        for end, words in (("low", "lower end"), ("high", "upper end"))
+    ),
+    Described("played", "games", "games that they played"),
+    Described("wins", "games", "A won"),
+    Described("draws", "games", "drawn"),
+    Described("losses", "games", "A lost"),
+)  # fmt: skip
 
 
 class VersusView(NamedTuple):

@@ -12,7 +12,7 @@ _LEAD: Final = "mean minus the mean of the ten best others who are eligible"
 _LEAD_SD: Final = "uncertainty of `dominance`, one sd"
 
 PERIOD_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
-    Column("rank", "", "place in the ranking", each(lambda player: player.rank)),
+    Column("rank", "", "place in the ranking", each(lambda player: player.rank), value_type="integer"),
     Column("player", "", "name", each(lambda player: player.player)),
     Column("period", "", "the period", each(lambda player: player.period), hidden=True),
     Column("mean", POINTS, "skill in the period", each(lambda player: player.mean), decimals=1),
@@ -30,14 +30,17 @@ PERIOD_COLUMNS: Final[tuple[Column[RankedPlayer], ...]] = (
     ),
     Column(
         "rank_low", "", "best rank of the 95 % interval of the rank by skill",
-        each(lambda player: player.rank_low), by="mean",
+        each(lambda player: player.rank_low), by="mean", value_type="integer",
     ),
-    Column("rank_high", "", "worst rank of that interval", each(lambda player: player.rank_high), by="mean"),
+    Column(
+        "rank_high", "", "worst rank of that interval", each(lambda player: player.rank_high), by="mean",
+        value_type="integer",
+    ),
     # New columns of a period go last, since programs may read columns by position.
 )  # fmt: skip
 
 PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
-    Column("rank", "", "place in the ranking", each(lambda peak: peak.rank)),
+    Column("rank", "", "place in the ranking", each(lambda peak: peak.rank), value_type="integer"),
     Column("player", "", "name", each(lambda peak: peak.player)),
     Column("period", "", "period of the peak", each(lambda peak: peak.period)),
     Column("lower", POINTS, "mean - 2 sd", each(lambda peak: peak.lower), decimals=1, by="lower"),
@@ -61,7 +64,7 @@ PEAK_COLUMNS: Final[tuple[Column[Peak], ...]] = (
 )
 
 BEST_YEARS_COLUMNS: Final[tuple[Column[BestYears], ...]] = (
-    Column("rank", "", "place in the ranking", each(lambda best: best.rank)),
+    Column("rank", "", "place in the ranking", each(lambda best: best.rank), value_type="integer"),
     Column("player", "", "name", each(lambda best: best.player)),
     Column("first", "", "first period of the best years", each(lambda best: best.first)),
     Column("last", "", "last period of the best years", each(lambda best: best.last)),
@@ -87,7 +90,7 @@ LEADER_COLUMNS: Final[tuple[Column[Leader], ...]] = (
 
 REIGN_PERIODS: Final[Column[Reign]] = Column(
     "years", "periods", "length; the column is named after the run's periods",
-    each(lambda reign: len(reign.leaders)),
+    each(lambda reign: len(reign.leaders)), pattern="years|quarters|months|weeks|days",
 )  # fmt: skip
 REIGN_COLUMNS: Final[tuple[Column[Reign], ...]] = (
     Column("first", "", "first period of the reign", each(lambda reign: reign.first.period)),

@@ -16,3 +16,4 @@ KINDS: Final = {
     "rivalries": "the pairs with most games",
     "games": "the players with most games",
 }
+DEFAULT: Final = "performances"

@@ -137,9 +137,11 @@ class RecordKind:
 
 
 RANK: Final[Column[Record]] = Column(
-    "rank", "", "place in the list", each(lambda record: record.rank)
+    "rank", "", "place in the list", each(lambda record: record.rank), value_type="integer"
 )
-PLAYER: Final[Column[Record]] = Column("player", "", "name", each(lambda record: record.player))
+PLAYER: Final[Column[Record]] = Column(
+    "player", "", "name", each(lambda record: record.player), nullable=True
+)
 OPPONENT: Final[Column[Record]] = Column(
     "opponent", "", "name", each(lambda record: record.opponent)
 )
@@ -156,6 +158,7 @@ POINTS: Final[Column[Record]] = Column(
 CLEAN_SCORE: Final[Column[Record]] = Column(
     "clean_score", "", "`all won` or `all lost`",
     each(lambda record: clean_score(record.points or 0.0, record.games or 0.0)), unfolded=True,
+    nullable=True,
 )  # fmt: skip
 GAMES: Final[Column[Record]] = Column(
     "games", "games", "in so many games", each(lambda record: record.games)
