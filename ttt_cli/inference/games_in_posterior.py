@@ -124,7 +124,7 @@ class GamesInPosterior:
             return self.sums.of_games(games, len(self))
         position = np.tile(np.arange(len(games)), 2)
         variable = np.concatenate([self.white[games], self.black[games]])
-        return GameTerms(position, variable, np.ones(len(variable)))
+        return GameTerms(position, variable, square=np.ones(len(variable)))
 
 
 def games_in_posterior(run: Run, games: Games) -> GamesInPosterior:

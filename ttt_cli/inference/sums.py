@@ -69,7 +69,7 @@ class Sums:
         """The games as links, when they are played so."""
         design = self.design
         rows = self.rows._replace(
-            offset=_offsets(design, play),
+            offset=_points_added(design, play),
             noise=design.noise * play.noise,
             low=_ends(design.low, play.margin, design.low_steps, play.offsets.steps),
             high=_ends(design.high, play.margin, design.high_steps, play.offsets.steps),
@@ -81,12 +81,12 @@ class Sums:
         return LinkedGames(rows, extra, self.player_offsets.reported, design=design)
 
 
-def _offsets(design: LinkDesign, play: Play) -> Array:
-    """Offsets of links, points."""
-    offset: Array = play.offsets.advantage * design.advantage + play.elo_unit * design.handicap
+def _points_added(design: LinkDesign, play: Play) -> Array:
+    """What is added to the sums of links, points: White's advantage, handicaps and covariates."""
+    points: Array = play.offsets.advantage * design.advantage + play.elo_unit * design.handicap
     if play.offsets.covariates:
-        offset = offset + design.covariates @ np.array(play.offsets.covariates)
-    return offset
+        points = points + design.covariates @ np.array(play.offsets.covariates)
+    return points
 
 
 def _ends(in_margins: Array, margin: float, in_steps: Array, steps: tuple[float, ...]) -> Array:

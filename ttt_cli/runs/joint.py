@@ -154,9 +154,9 @@ class JointSkills:
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
         """The covariance matrix of each group of skills, points^2.
 
-        Few skills are solved for by conjugate gradients, with a relative error of about `exact`^2. Many use one
-        factorisation and entries of the inverse; so do few skills after several calls. Raises LookupFailed, RunError,
-        and ConfigError when many skills need a factorisation that is too large.
+        Few skills are solved for by conjugate gradients, with a relative error of about `exact`^2, and after several
+        calls by a factor that is kept. Many use one factorisation and entries of the inverse. Raises LookupFailed,
+        RunError, and ConfigError when many skills need a factorisation that is too large.
         """
         together, apart = self._groups(groups)
         count = len(together.node)

@@ -423,7 +423,7 @@ def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> Of
 
 
 def _sum_links(inference: Inference, sites: JointSites) -> SumLinks | None:
-    """Games that are no differences of two players, None without any."""
+    """Games of teams and orders of finish; None without any, and where the links are games in categories."""
     links = inference.slice_state.links
     if links is None or links.categories is not None:
         return None

@@ -63,7 +63,10 @@ OF_MARGINS: Final = JointKernels(
 
 
 class SiteSums(NamedTuple):
-    """The sums of variables in the sites of games: `ends` are the variables, `u` the sums (`link_entries`)."""
+    """The sums of variables in the sites of games.
+
+    `ends` are the variables of each game; `u` the coefficients of each sum, the same for all games (`link_entries`).
+    """
 
     ends: Sequence[Index]
     u: Array
@@ -156,7 +159,7 @@ class JointPairs:
         return True
 
     def limit_taken(self, most: float) -> None:
-        """Limit the precision that sites of surprises take away to half of `most` times that of their cavities.
+        """Limit what sites of surprises take away to `most` / (1 + `most`) of the precision of their cavities.
 
         Their pull at the means of the cavities stays.
         """

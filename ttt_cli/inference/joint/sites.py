@@ -44,7 +44,7 @@ LOG_SQRT_2PI: Final = 0.5 * math.log(2.0 * math.pi)
 # Largest share of the way to their targets that positivity sites move: full moves overshoot
 MOST_POSITIVITY_SHARE: Final = 0.85
 # Where chance decides games, surprises take precision away, and sites may have no stable fixed point. After each
-# PATIENCE rounds without convergence they take away less: at most half of these parts of the cavity's precision
+# PATIENCE rounds without convergence they take away less: at most m / (1 + m) of the cavity's precision, for these m
 PATIENCE: Final = 80
 MOST_TAKEN: Final = (1.0, 0.1, 0.0)
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
