@@ -2,49 +2,62 @@
 
     python benchmarks/leaderboard.py FOLDER [--write]
 
-FOLDER has the downloaded files; docs/leaderboard.md says where they are. `--write` writes the page; without it the
-tables are printed. Every system predicts the games of the last season from all games before it: its skills are
-frozen at the start of the season. Data sets without files are reported and left out.
+FOLDER has clones of the repositories that docs/leaderboard.md names. `--write` writes the page; without it the tables
+are printed. Data sets without files are reported and left out; that of chess comes with the program.
 """
 
 import csv
-import gzip
 import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from measuring import ROOT, options_of
 
+from ttt_cli.reading.samples import sample_file
+
 PAGE: Final = ROOT / "docs" / "leaderboard.md"
 MARK: Final = "<!-- written by benchmarks/leaderboard.py: what follows -->\n"
-SYSTEMS: Final = ("ttt-career", "ttt-d-career", "ttt", "ttt-d", "whr", "glicko", "elo")
-# Rows of names like "Brighton & Hove Albion" are games of two players at one board only in chess
-SETTINGS: Final = ("data.period=year", "data.drop=[]", "data.filter.exclude=[]")
 LEAGUES: Final = ("de", "en", "es", "fr", "it")
+SEASONS: Final = tuple(f"{year}-{year - 1999}" for year in range(2014, 2023))
+CHESS: Final = "@classics"
 
 
 class Row(NamedTuple):
     """A game as it is written for `ttt compare`: the season's first year in place of the date."""
 
     date: str
-    white: str
-    black: str
+    first: str
+    second: str
     result: str
 
 
+Reader = Callable[[Iterable[Path]], Iterator[Row]]
+
+
 class DataSet(NamedTuple):
-    """A data set: its title, files, season to be predicted, and the figures that others publish."""
+    """A data set.
+
+    - `title`: of its section
+    - `files`: those read, in the folder of clones; for chess the name of the sample
+    - `since`: the first period that is predicted
+    - `settings`: of `ttt compare`
+    - `published`: figures of others
+    - `read`: rows of the games, None where `ttt` reads the file itself
+    - `sides`: names of the columns of both sides
+    """
 
     title: str
     files: tuple[str, ...]
-    season: str
-    published: str
+    since: str
+    settings: tuple[str, ...]
+    published: str = ""
+    read: Reader | None = None
+    sides: tuple[str, str] = ("white", "black")
 
 
 def tennis(files: Iterable[Path]) -> Iterator[Row]:
@@ -61,23 +74,11 @@ def tennis(files: Iterable[Path]) -> Iterator[Row]:
 def leagues(files: Iterable[Path]) -> Iterator[Row]:
     """Matches of five football leagues; a season is called by its first year."""
     for file in files:
-        season = file.name[:4]
+        season = file.parent.name[:4]
         for match in json.loads(file.read_text(encoding="utf-8"))["matches"]:
             goals = (match.get("score") or {}).get("ft")
             if goals and len(goals) == 2 and match.get("date"):
-                date.fromisoformat(match["date"])
                 yield Row(season, match["team1"], match["team2"], result_of(*goals))
-
-
-def internationals(files: Iterable[Path]) -> Iterator[Row]:
-    """Football between countries, to the end of 2022: the last season is that of a World Cup."""
-    for file in files:
-        with gzip.open(file, "rt", encoding="utf-8", newline="") as lines:
-            for match in csv.DictReader(lines):
-                if match["home_score"].isdigit() and match["date"] < "2023":
-                    goals = int(match["home_score"]), int(match["away_score"])
-                    year, home, away = match["date"][:4], match["home_team"], match["away_team"]
-                    yield Row(year, home, away, result_of(*goals))
 
 
 def result_of(home_goals: int, away_goals: int) -> str:
@@ -86,37 +87,43 @@ def result_of(home_goals: int, away_goals: int) -> str:
     return "1-0" if home_goals > away_goals else "0-1"
 
 
-SETS: Final = {
-    tennis: DataSet(
+SETS: Final = (
+    DataSet(
         "Tennis: ATP 2014, from 2000 to 2013",
-        tuple(f"atp_matches_{year}.csv" for year in range(2000, 2015)),
+        tuple(f"tennis_atp/atp_matches_{year}.csv" for year in range(2000, 2015)),
         "2014",
+        ("data.period=year", "data.drop=[]", "data.filter.exclude=[]"),
         "whole-history-rating 0.6135, KickScore 0.6057, TrueSkillThroughTime 0.6043",
+        tennis,
     ),
-    leagues: DataSet(
+    DataSet(
         "Football: five leagues 2022-23, from 2014 to 2022",
         tuple(
-            f"{year}-{year - 1999}_{league}.1.json" for year in range(2014, 2023) for league in LEAGUES
+            f"football.json/{season}/{league}.1.json" for season in SEASONS for league in LEAGUES
         ),
         "2022",
+        ("data.period=year",),
         "whole-history-rating 1.0085, KickScore 1.0134, TrueSkillThroughTime 1.0228",
+        leagues,
+        ("home", "away"),
     ),
-    internationals: DataSet(
+    DataSet(
         "Football: countries 2022, from 1872 to 2021",
-        ("football_international_results.csv.gz",),
+        ("international_results/results.csv",),
         "2022",
-        "",
+        ("data.period=year", "data.filter.years=-2022"),
     ),
-}  # fmt: skip
+    DataSet("Chess: masters 1921 to 1941, each year from all before", (CHESS,), "1921", ()),
+)
 
 
-def compare(games: Path, data_set: DataSet) -> list[dict[str, str]]:
+def compare(games: str, data_set: DataSet, folder: str) -> list[dict[str, str]]:
     """The rows of `ttt compare`."""
-    command = [sys.executable, "-m", "ttt_cli", "-q", "compare", *SYSTEMS]
-    for setting in SETTINGS:
+    command = [sys.executable, "-m", "ttt_cli", "-q", "compare", "all"]
+    for setting in data_set.settings:
         command += ["-s", setting]
-    command += ["--games", str(games), "--from", data_set.season, "-f", "csv"]
-    done = subprocess.run(command, cwd=games.parent, capture_output=True, text=True, check=False)
+    command += ["--games", games, "--from", data_set.since, "--every", "1", "-f", "csv"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 4):
         sys.exit(done.stderr)
     return list(csv.DictReader(done.stdout.splitlines()))
@@ -130,22 +137,37 @@ def digest(files: Sequence[Path]) -> str:
     return whole.hexdigest()
 
 
+def files_of(data_set: DataSet, folder: Path) -> list[Path]:
+    """The files of a data set; raises SystemExit for a sample that is packed."""
+    if data_set.files == (CHESS,):
+        sample = sample_file(CHESS)
+        assert sample is not None
+        return [sample]
+    return [folder.resolve() / name for name in data_set.files]
+
+
+def rows_of(data_set: DataSet, files: Sequence[Path]) -> list[dict[str, str]]:
+    """The comparison of all systems on the games of the files."""
+    with TemporaryDirectory() as folder:
+        games = str(files[0])
+        if data_set.read is not None:
+            games = "games.csv"
+            with Path(folder, games).open("w", encoding="utf-8", newline="") as out:
+                writer = csv.writer(out)
+                writer.writerow(("date", *data_set.sides, "result"))
+                writer.writerows(data_set.read(files))
+        return compare(games, data_set, folder)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     options = options_of(__doc__, arguments, folder_=Path, write=False)
     parts = []
-    for read, data_set in SETS.items():
-        files = [options.folder / name for name in data_set.files]
-        if missing := [file.name for file in files if not file.exists()]:
+    for data_set in SETS:
+        files = files_of(data_set, options.folder)
+        if missing := [str(file) for file in files if not file.exists()]:
             print(f"{data_set.title}: left out, without {missing[0]}", file=sys.stderr)
             continue
-        with TemporaryDirectory() as folder:
-            games = Path(folder, "games.csv")
-            with games.open("w", encoding="utf-8", newline="") as out:
-                writer = csv.writer(out)
-                writer.writerow(Row._fields)
-                writer.writerows(read(files))
-            rows = compare(games, data_set)
-        parts.append(table_of(data_set, digest(files), rows))
+        parts.append(table_of(data_set, digest(files), rows_of(data_set, files)))
     text = "\n".join(parts)
     if options.write:
         head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
@@ -159,7 +181,7 @@ def table_of(data_set: DataSet, sha: str, rows: Sequence[dict[str, str]]) -> str
     lines = [
         f"## {data_set.title}",
         "",
-        f"SHA-256 of the files, in the order of their names: `{sha}`.",
+        f"SHA-256 of the files, one after the other: `{sha}`.",
         "",
         "| system | games | log-loss | behind the best | standard error |",
         "|---|---|---|---|---|",
