@@ -474,7 +474,10 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
     hint = "write it into a config of its own: ttt config show NAME > mine.yaml"
     common = override(Document(), overrides)
     refuse_overrides(
-        common, lambda path: path[0] in ("data", "solver"), "is not common to all systems", hint
+        common,
+        allowed=lambda path: path[0] in ("data", "solver"),
+        why="is not common to all systems",
+        hint=hint,
     )
     chosen = [
         name for config in configs for name in (shipped_configs() if config == ALL else [config])
@@ -503,7 +506,12 @@ def games_of_run(run: Run, overrides: Sequence[str] = ()) -> GamesToPredict:
     document = override(Document(values=run.meta.config), overrides)
     why = "cannot change for games that a run holds"
     hint = "read them again with --games"
-    refuse_overrides(document, lambda path: path[0] != "data" or path in _OF_A_RUN, why, hint)
+    refuse_overrides(
+        document,
+        allowed=lambda path: path[0] != "data" or path in _OF_A_RUN,
+        why=why,
+        hint=hint,
+    )
     data = resolve(document).config.data
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
     return GamesToPredict(timeline, names_home(data))

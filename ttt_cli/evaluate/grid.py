@@ -337,8 +337,8 @@ def run_config(run: Run, overrides: Sequence[str]) -> Resolved:
     document = override(Document(values=run.meta.config), overrides)
     refuse_overrides(
         document,
-        lambda path: path[0] in ("model", "solver") and path != ("model", "name"),
-        "cannot change for the games and the model of a run",
-        "fit them again with `ttt fit`",
+        allowed=lambda path: path[0] in ("model", "solver") and path != ("model", "name"),
+        why="cannot change for the games and the model of a run",
+        hint="fit them again with `ttt fit`",
     )
     return resolve(document)

@@ -19,8 +19,8 @@ from ttt_cli.evaluate.forecast import Forecaster, blocks, later_half
 from ttt_cli.evaluate.grid import run_config, storing_points
 from ttt_cli.evaluate.optimise import coordinates, parse_keys
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.advantage import ALMOST_NONE, AdvantagePrior
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
-from ttt_cli.inference.advantage import NONE, AdvantagePrior
 from ttt_cli.inference.covariates import EstimatePrior, typical_size
 from ttt_cli.inference.lapse import NAME as LAPSE
 from ttt_cli.inference.lapse import LapsePrior
@@ -210,7 +210,7 @@ class Objective:
         estimates: Mapping[str, float | None] = _NO_ESTIMATES,
     ) -> None:
         self._priors = _priors(keys, timeline)
-        start_of = {key: estimates.get(key) or NONE for key in keys}
+        start_of = {key: estimates.get(key) or ALMOST_NONE for key in keys}
         if ADVANTAGE in keys and not resolved.params.given_advantage:
             resolved = with_overrides(resolved, {ADVANTAGE: start_of[ADVANTAGE]})
         if LAPSE in keys and resolved.params.estimates_lapse:
@@ -219,7 +219,7 @@ class Objective:
         starts = {}
         for key, points in configured.items():
             if key in keys and not points:
-                starts[key] = start_of[key] if points is None else NONE
+                starts[key] = start_of[key] if points is None else ALMOST_NONE
         resolved = with_overrides(resolved, starts)
         # a step without a number would be a search of its own at every point
         beta = resolved.params.performance_sd

@@ -25,7 +25,7 @@ REFINING_STEP: Final = 1e-3
 FIRST_STEP: Final = 0.1  # of beta: from no advantage
 WARM_STEP: Final = 0.02  # of beta: from the advantage of another fit
 MOST_VERTICES: Final = 20
-NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
+ALMOST_NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
 TYPICAL_FALL: Final = 0.5  # nats: of the log posterior at one standard error from its maximum
 # Nats that a trial must fall by for a standard error; smaller falls are rounding
 LEAST_FALL: Final = 0.02
@@ -156,7 +156,7 @@ class AdvantageSearch:
         from scipy.optimize import bracket
 
         step = FIRST_STEP * self._prior.performance_sd
-        origin = NONE
+        origin = ALMOST_NONE
         if self._start is not None and isinstance(self._start.params.get(NAME), float):
             origin = self._start.params[NAME]
             step = WARM_STEP * self._prior.performance_sd

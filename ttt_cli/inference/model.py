@@ -80,7 +80,7 @@ class Play:
         """The rule of kernels, with the draw margins of games, and handicaps, intervals, doubts of `MergedGames`.
 
         With steps between margins of victory, kernels see a win in an interval between two ends as a draw around its
-        centre: this sets the draw margin of the game to half of the interval, and adds the way from the centre to the
+        centre: this overwrites `margin` of the game by half of the interval, and adds the way from the centre to the
         points given.
         """
         advantage, covariates, lapse, steps = self.offsets
@@ -162,7 +162,7 @@ class LinksGradient(NamedTuple):
     | links | in offset, noise, low and high of each link |
     | extra | in the steps of extra variables with chains |
     | origin | in the origin of skills, which matters where coefficients of skills do not add up to 0 |
-    | games | in the parameters of play, None where the numbers of links do not say how they follow from these |
+    | games | in the parameters of play; None without a `LinkDesign`, which says how links follow from them |
     """
 
     links: LinkSlopes

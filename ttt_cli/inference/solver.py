@@ -171,7 +171,7 @@ class Stopping:
 
     @property
     def is_circling(self) -> bool:
-        """Whether no recent sweep at the slowest pace changed less than all before it there."""
+        """Whether the least change of the last sweeps at the slowest pace is not 1 % below the least before them."""
         before = min(self._plain_changes[:-CIRCLES], default=math.inf)
         return min(self._plain_changes[-CIRCLES:], default=math.inf) > 0.99 * before
 

@@ -483,7 +483,8 @@ class MovingMargins:
     def _lapse_slope(self, posterior: WholePosterior) -> float:
         """Slope of the walk's part of the log-evidence in the share of games that chance decides, at the same cavities.
 
-        Of that part (`YearWalk.log_evidence`) only -log|P + F|/2 changes. It is a difference over twice `LAPSE_STEP`.
+        Of that part (`YearWalk.log_evidence`) only -log|P + F|/2 changes. It is a difference between shares that are
+        `LAPSE_STEP` lower, but not below 0, and higher.
         """
         rule = posterior.rule
         if not self._drift or self.of_newcomers or rule.lapse_draws < 0.0:

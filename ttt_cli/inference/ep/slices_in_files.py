@@ -71,7 +71,7 @@ class FilesPlacement:
         while count <= max(len(timeline.periods), self._threads):
             cuts = period_cuts(timeline.game_start, count)
             crossing = SEGMENT * self._quantities * count_segments(timeline, cuts)
-            if crossing + self._threads * fit_bytes / count <= free:
+            if crossing + self._threads * fit_bytes / (len(cuts) - 1) <= free:
                 return cuts
             count += -(-count // 4)
         raise ConfigError(

@@ -433,7 +433,7 @@ class _SlicedFits:
         *,
         evidence_only: bool = False,  # noqa: ARG002
     ) -> Fit:
-        """The fit with these offsets; `start` is the one before."""
+        """The fit with these offsets. Sites go on from where they are; `start` is where margins that move begin."""
         play = replace(self._shared.play, offsets=offsets)
         inference = SlicedInference(
             self._slices, self._pieces, self._priors, play, margins_from=start, cold=self._cold

@@ -487,8 +487,7 @@ def _team_sides(
     is_sum[members.game] = True
     given = run.meta.elo_unit * games["offset"] + games["covariate_points"]
     advantage = np.where(games["neutral"], 0.0, params.get("white_advantage", 0.0))
-    # White's advantage itself is added where results are predicted
-    added = given / sides.scale + (1.0 / sides.scale - 1.0) * advantage
+    added = sides.added_to_first(given, advantage)
     is_further = rows["further"]
     return TeamSides(
         further=FurtherMemberNodes(

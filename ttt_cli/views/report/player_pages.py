@@ -33,23 +33,23 @@ def player_subject(book: Book, player: int) -> Subject:
     sides = book.played.of(player)
     spellings = book.people.spellings.get(person.name, [])
     address = book.player_pages.addresses[player] or ""
-    has_page = not markup.is_shared(address)
-    career = _career(book, player, sides, has_page=has_page)
+    has_own_page = not markup.is_shared(address)
+    career = _career(book, player, sides, has_own_page=has_own_page)
     wins = _best_wins(book, sides) if len(sides.game) > _FEW_FOR_TABLES else ""
     content = [
-        f"<p>{markup.text(career_sentence(book, player, sides))}</p>" if has_page else "",
+        f"<p>{markup.text(career_sentence(book, player, sides))}</p>" if has_own_page else "",
         markup.note(f"also written: {'; '.join(spellings)}" if spellings else ""),
         career.curve,
     ]
     sections = [
-        markup.section("Best events", best_events(book, player) if has_page else ""),
-        markup.section("Opponents", _opponents(book, player, has_page=has_page)),
+        markup.section("Best events", best_events(book, player) if has_own_page else ""),
+        markup.section("Opponents", _opponents(book, player, has_own_page=has_own_page)),
         markup.section("Best wins", wins),
-        markup.section("Streaks", _streaks(book, sides) if has_page else "")
+        markup.section("Streaks", _streaks(book, sides) if has_own_page else "")
         + markup.section("Years", career.years),
-        markup.section("Why this peak", influence_tables(book, player) if has_page else ""),
+        markup.section("Why this peak", influence_tables(book, player) if has_own_page else ""),
     ]
-    content += [markup.columns(*sections)] if has_page else sections
+    content += [markup.columns(*sections)] if has_own_page else sections
     facts = facts_line(person._asdict(), person.peak_games)
     games = _player_games(book, player, sides)
     summary = f"All games, {len(sides.game):,}" if len(sides.game) > _SHOWN_GAMES else ""
@@ -63,7 +63,7 @@ class CareerParts(NamedTuple):
     years: str
 
 
-def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> CareerParts:
+def _career(book: Book, player: int, sides: Sides, *, has_own_page: bool) -> CareerParts:
     """The curve of three years or more, which the site's script draws, and the years with games or a rank.
 
     Nothing of a few games in years without a rank. On a page of the player's own there are rivals, and many years are
@@ -99,11 +99,11 @@ def _career(book: Book, player: int, sides: Sides, *, has_page: bool) -> CareerP
         games = [markup.short(count) for count in skills.games.tolist()]
         rated = [[year, markup.short(rating)] for year, rating in ratings.items()]
         data = embedded(
-            [years[0], means, sds, games, rated, rivals(book, player) if has_page else []]
+            [years[0], means, sds, games, rated, rivals(book, player) if has_own_page else []]
         )
         curve = f'<div class="chart career" data-height=270 data-name="{markup.text(name)}" data-of={data}></div>'
     listed = markup.table("years", table)
-    if has_page and len(rows) > _SHOWN_YEARS:
+    if has_own_page and len(rows) > _SHOWN_YEARS:
         listed = markup.folded(
             f"{years[0]} to {years[-1]}: rank, skill and score of {len(rows)} years", listed
         )
@@ -125,7 +125,7 @@ def _year_totals(sides: Sides) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _opponents(book: Book, player: int, *, has_page: bool) -> str:
+def _opponents(book: Book, player: int, *, has_own_page: bool) -> str:
     """Those met more than once, the most often met first; on a page of the player's own many are folded."""
     links = book.player_pages.links("")
     totals = book.opponents.of(player)
@@ -145,7 +145,7 @@ def _opponents(book: Book, player: int, *, has_page: bool) -> str:
     note = markup.note(f"{counted(more, 'opponent')} in fewer games" if more else "")
     if not len(order):
         return ""
-    shown = _SHOWN_OPPONENTS if has_page else len(order)
+    shown = _SHOWN_OPPONENTS if has_own_page else len(order)
     return markup.first_rows("opponents", table, shown, note)
 
 

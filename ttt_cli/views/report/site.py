@@ -54,9 +54,9 @@ def write_site(
 ) -> WrittenSite:
     """Write a folder of pages about a run, complete or not at all; equal runs give equal bytes.
 
-    `limits`: who is eligible for rankings (None: by default). `most`: players with a page of their own, those of the
-    most games, and events likewise. `published`: published ratings to show, too. Raises RunError when it cannot be
-    written.
+    `limits`: who is eligible for rankings (None: by default). `most`: players with a page, of their own or shared,
+    those of the most games, and events likewise. `published`: published ratings to show, too. Raises RunError when it
+    cannot be written.
     """
     files = 0
     size = 0
