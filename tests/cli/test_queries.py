@@ -115,7 +115,7 @@ def test_the_history_of_a_player_has_record_and_upsets(ran: Ran) -> None:
         ("1857", "both", 1), ("1857", "white", 1), ("1858", "both", 2), ("1858", "white", 1), ("1858", "black", 1),
     ]  # fmt: skip
     header, *wins = ran("player morphy --upsets -f csv").out.splitlines()
-    assert header == "player,date,opponent,p_win,colour,mean,opponent_mean,file,line"
+    assert header == "player,date,opponent,p_win,colour,mean,opponent_mean,event,file,line"
     assert len(wins) == 1
     assert "as_white" in ran("player morphy --record -f table").out
 

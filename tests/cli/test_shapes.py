@@ -110,14 +110,14 @@ def test_sides_have_their_names_in_views(folder: Path, ran: Ran) -> None:
     )
     for command in (["player", "Villa", "--record"], ["versus", "Villa", "Arsenal", "--record"]):
         rows = list(csv.DictReader(io.StringIO(ran([*command, "-f", "csv"]).out)))
-        assert [row["colour"] for row in rows] == ["both", "home", "away"]
+        assert [row["side"] for row in rows] == ["both", "home", "away"]
     shown = ran("player Villa --record -f table").out
-    assert "as_home" in shown
+    assert "at_home" in shown
     assert "white" not in shown
     assert main.run(["report", "site/", "-r", "games.ttt", "-q"]) == 0
     page = (folder / "site" / "players" / "villa.html").read_text(encoding="utf-8")
-    assert "\tH\t" in page
-    assert "\tW\t" not in page
+    assert "\thome\t" in page
+    assert "\twhite\t" not in page.lower()
 
 
 @pytest.mark.parametrize("sides", ["[home]", "[home, Home]", "[home, '']"])

@@ -41,8 +41,7 @@ from ttt_cli import fit, read_games
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.histories import chain_columns
 from ttt_cli.periods import label, period_of
-from ttt_cli.runs import checks, database, schema
-from ttt_cli.runs import run as runs
+from ttt_cli.runs import checks, connection, database, schema
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import RunError
@@ -280,7 +279,7 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
     here: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
-    for module, check in ((database, checks.check_catalog), (runs, checks.check_numbers)):
+    for module, check in ((database, checks.check_catalog), (connection, checks.check_numbers)):
 
         def counted(*args: object, real: Callable[..., object] = check) -> object:
             checked.append(real.__name__)

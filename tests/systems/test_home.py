@@ -103,7 +103,7 @@ def test_neutral_ground_gives_no_advantage():
 @pytest.mark.parametrize(
     ("header", "sides"),
     [
-        ("date,white,black,white_goals,black_goals", ["white", "black"]),
+        ("date,white,black,white_goals,black_goals", ["first", "second"]),
         ("date,team1,team2,score1,score2", ["first", "second"]),
     ],
 )

@@ -158,7 +158,7 @@ class PairGames:
     @property
     def _sweep_kernel(self) -> Callable[..., int]:
         """The kernel that passes through a part."""
-        if self.rule.lapse != 0.0 or len(self.rule.doubt):
+        if self.rule.has_lapses:
             return ttt.sweep_with_lapse
         return self.kernels.sweep
 

@@ -244,7 +244,12 @@ class JointInference:
         return Status(converged, len(rows), remaining, skipped), tuple(rows)
 
     def _take_less(self) -> bool:
-        """Let sites of surprises take away less from now on; returns whether any did and can."""
+        """Let sites of surprises take away less from now on; returns whether any did and can.
+
+        Surprises take precision away only where chance decides games.
+        """
+        if not self.inference.rule.has_lapses:
+            return False
         stage = MOST_TAKEN.index(self._most_taken) + 1
         if stage == len(MOST_TAKEN):
             return False

@@ -101,6 +101,11 @@ class Rule(NamedTuple):
     lapse_draws: float
     doubt: Vector
 
+    @property
+    def has_lapses(self) -> bool:
+        """Whether chance may have decided a game, or a record may be wrong."""
+        return self.lapse != 0.0 or len(self.doubt) > 0
+
 
 class Messages(NamedTuple):
     """Messages along chains: `forward` from the past, `backward` from the future; shape (variables, 2).
