@@ -138,7 +138,7 @@ def digest(files: Sequence[Path]) -> str:
 
 
 def files_of(data_set: DataSet, folder: Path) -> list[Path]:
-    """The files of a data set; raises SystemExit for a sample that is packed."""
+    """The files of a data set."""
     if data_set.files == (CHESS,):
         sample = sample_file(CHESS)
         assert sample is not None
