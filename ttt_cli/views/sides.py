@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from ttt_cli.runs.run import Run
@@ -24,7 +25,7 @@ class GameWords:
     first: str
     second: str
 
-    @property
+    @cached_property
     def is_chess(self) -> bool:
         """Whether the sides are White and Black."""
         return (self.first, self.second) == COLOURS
@@ -34,7 +35,7 @@ class GameWords:
         """The first side, the second and neutral ground, as in `history.played.Sides.colour`."""
         return [self.first, self.second, NEUTRAL]
 
-    @property
+    @cached_property
     def initials(self) -> list[str]:
         """The labels where there is little room: initials of colours, else whole names."""
         return [label[0].upper() for label in self.labels] if self.is_chess else self.labels

@@ -204,9 +204,17 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
     order = np.argsort(first[index], kind="stable")
     group = group[order].tolist()
     entry = entry[order].tolist()
+    games = sides.game[order]
+    margins = book.played.margin[games].tolist()
+    games = games.tolist()
+    years = sides.year[order].tolist()
+    weights = sides.weight[order].tolist()
+    outcomes = sides.outcome[order].tolist()
+    expected = sides.expected[order].tolist()
+    initials = [book.words.initials[colour] for colour in sides.colour[order].tolist()]
     heading = None
     for position, row in enumerate(order.tolist()):
-        year = int(sides.year[row])
+        year = years[position]
         event = group[position]
         if event != heading:
             heading = event
@@ -214,16 +222,15 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
                 yield f"{year}\t{events[event]}\t{_entry(book, event, entry[position])}"
             else:
                 yield f"{year}\t"
-        weight = float(sides.weight[row])
-        team = book.played.team_name(int(sides.game[row]), is_black=not sides.is_second[row])
+        game = games[position]
+        weight = weights[position]
+        team = book.played.team_name(game, is_black=not sides.is_second[row])
         opponent = opponents[sides.opponent[row]] if team is None else markup.field(team)
-        result = markup.result_of_side(
-            book.words, int(sides.outcome[row]), float(book.played.margin[sides.game[row]])
-        )
+        result = markup.result_of_side(book.words, outcomes[position], margins[position])
         times = "" if weight == 1 else f" × {weight:.10g}"
         cells = (
-            markup.within(dates[sides.game[row]], year), book.words.initials[sides.colour[row]],
-            opponent, f"{result}{times}", markup.expected_score(float(sides.expected[row])),
+            markup.within(dates[game], year), initials[position], opponent, f"{result}{times}",
+            markup.expected_score(expected[position]),
         )  # fmt: skip
         yield "\t".join(cells)
 
