@@ -112,7 +112,7 @@ def fit(
         if not len(games):
             raise DataError("there are no games to fit")
         start_run = None if start is None else _opened(start, [POINTS])
-        resolved = for_games(resolved, games.report)
+        resolved = for_games(resolved, games.report, has_sums=games.has_sums)
         return fitted_run(games, resolved, start_run, output, progress)
 
 

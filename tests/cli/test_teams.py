@@ -44,6 +44,19 @@ def here(folder: Path, ran: Ran) -> Path:
 
 
 @each("text, options", [(IN_NAMES, SEPARATOR), (IN_COLUMNS, [])])
+def test_teams_are_fitted_without_naming_a_model(
+    folder: Path, ran: Ran, text: str, options: list[str]
+) -> None:
+    """The default of chess, `ttt-career`, has draws that move, which games of teams have not."""
+    (folder / "games.csv").write_text(text)
+    ran(["fit", "games.csv", "-q", *options])
+    with open_run("games.ttt") as run:
+        assert run.meta.model == "ttt"
+        assert run.meta.config["model"].get("draw_margin_drift", 0) == 0
+        assert run.meta.config["data"]["sides"] == ["white", "black"]
+
+
+@each("text, options", [(IN_NAMES, SEPARATOR), (IN_COLUMNS, [])])
 def test_published_figures(folder: Path, ran: Ran, text: str, options: list[str]) -> None:
     """Those of a dense EP written from the definition, to 1e-4 in log Z and 0.001 points."""
     (folder / "games.csv").write_text(text)

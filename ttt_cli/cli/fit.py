@@ -47,9 +47,9 @@ def command(
     standard error. Exit code 4: written, but not converged.
 
     -c chooses the model. The default for chess is `ttt-career`: skills rise after the debut and decline late, draws
-    become more frequent. The default for other games is `ttt`, the model of the paper. PGN counts as chess, and so
-    do tables without columns of another sport (home, away, team, winner, loser, goals, neutral). `-c ttt-d-career`,
-    with a draw margin for every player, predicts best.
+    become more frequent. The default for other games, and for teams, is `ttt`, the model of the paper. PGN counts as
+    chess, and so do tables without columns of another sport (home, away, team, winner, loser, goals, neutral).
+    `-c ttt-d-career`, with a draw margin for every player, predicts best.
     """
     if fmt and output != "-":
         raise click.UsageError(

@@ -123,13 +123,15 @@ HOME_AND_AWAY: Final = ["home", "away"]
 FIRST_AND_SECOND: Final = ["first", "second"]
 
 
-def for_games(resolved: Resolved, report: ReadReport) -> Resolved:
+def for_games(resolved: Resolved, report: ReadReport, *, has_sums: bool) -> Resolved:
     """Config for the games read: the model if none is named, the names of the sides, and White's advantage for `auto`.
 
-    Without a named model: `ttt-career` for chess files, else `ttt`. Sides are called home and away if the files do so;
+    Without a named model: `ttt-career` for chess files, else `ttt`, and `ttt` for teams and orders of finish
+    (`has_sums`), which careers with moving draws do not take. Sides are called home and away if the files do so;
     then an advantage that is `auto` is estimated. In other files that are not of chess they are first and second.
     """
-    resolved = _default_model(resolved, report)
+    if not has_sums:
+        resolved = _default_model(resolved, report)
     data = resolved.config.data
     if data.sides == WHITE_AND_BLACK and (report.home or not report.chess):
         sides = HOME_AND_AWAY if report.home else FIRST_AND_SECOND

@@ -15,11 +15,10 @@ from ttt_cli.views.player_filter import find_filter
 from ttt_cli.views.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
-from ttt_cli.views.sides import COLOURS, NEUTRAL, GameWords, game_words
+from ttt_cli.views.sides import CHESS_WORDS, NEUTRAL, GameWords, game_words
 from ttt_cli.views.text_charts import chart
 
 _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
-_CHESS: Final = GameWords(*COLOURS)
 _DECIMALS: Final = {
     "score": 3,
     "expected": 3,
@@ -365,7 +364,7 @@ def record_rows(
     player: str,
     games: Sequence[GameOfPlayer],
     title: tuple[str, ...] = (),
-    words: GameWords = _CHESS,
+    words: GameWords = CHESS_WORDS,
 ) -> Rows:
     """One row per period for both colours, and one for each colour that was played.
 
@@ -396,7 +395,7 @@ def upset_rows(
     player: str,
     games: Sequence[GameOfPlayer],
     title: tuple[str, ...] = (),
-    words: GameWords = _CHESS,
+    words: GameWords = CHESS_WORDS,
 ) -> Rows:
     """Wins with an expected score below a half, the least likely win first.
 

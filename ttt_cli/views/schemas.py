@@ -57,7 +57,7 @@ from ttt_cli.views.run import (
 )
 from ttt_cli.views.run import GAME_COLUMNS as RUN_GAME_COLUMNS
 from ttt_cli.views.samples import SAMPLE_COLUMNS
-from ttt_cli.views.sides import COLOURS, GameWords
+from ttt_cli.views.sides import CHESS_WORDS, GameWords
 from ttt_cli.views.sources import SOURCE_COLUMNS
 from ttt_cli.views.superiority import PAIR_COLUMNS
 from ttt_cli.views.tournament import ODDS_COLUMNS
@@ -66,7 +66,6 @@ from ttt_cli.views.why import GAME_COLUMNS as WHY_GAME_COLUMNS
 from ttt_cli.views.why import GROUP_COLUMNS as WHY_GROUP_COLUMNS
 from ttt_cli.views.why_kinds import CHAIN, GAME, KINDS
 
-CHESS: Final = GameWords(*COLOURS)
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _FIELD: Final = Described(
     "FIELD", "", "what is known of the player (`--columns`)", pattern=".*", value_type="any"
@@ -77,7 +76,7 @@ Schema = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Output:
+class PrintedOutput:
     """What a command prints.
 
     `columns`: of every row. `single`: one object in place of a list of rows. `sections`: the lists of rows of a report,
@@ -91,78 +90,80 @@ class Output:
     has_sides: bool = False
 
 
-def _of_players(columns: Columns) -> Output:
+def _of_players(columns: Columns) -> PrintedOutput:
     """A table that `--columns` adds fields of players to."""
-    return Output((*columns, _FIELD))
+    return PrintedOutput((*columns, _FIELD))
 
 
-def _with_sides(columns: Columns) -> Output:
-    return Output(columns, has_sides=True)
+def _with_sides(columns: Columns) -> PrintedOutput:
+    return PrintedOutput(columns, has_sides=True)
 
 
-def _exported(columns: Columns) -> Output:
+def _exported(columns: Columns) -> PrintedOutput:
     """A table that `--provenance` adds columns to."""
-    return Output((*columns, *ORIGIN_COLUMNS))
+    return PrintedOutput((*columns, *ORIGIN_COLUMNS))
 
 
-def _exported_of_players(columns: Columns) -> Output:
-    return Output((*columns, *ORIGIN_COLUMNS, _FIELD))
+def _exported_of_players(columns: Columns) -> PrintedOutput:
+    return PrintedOutput((*columns, *ORIGIN_COLUMNS, _FIELD))
 
 
 # By what is typed after `ttt`, without names and other values
-OUTPUTS: Final[Mapping[str, Output]] = {
-    "fit -o -": Output(SKILL_COLUMNS),
-    "games": Output(
+OUTPUTS: Final[Mapping[str, PrintedOutput]] = {
+    "fit -o -": PrintedOutput(SKILL_COLUMNS),
+    "games": PrintedOutput(
         (), single=True, sections={name: section.columns for name, section in SECTIONS.items()}
     ),
     **{
-        f"games --only {name}": Output(section.columns, single=name == "total")
+        f"games --only {name}": PrintedOutput(section.columns, single=name == "total")
         for name, section in SECTIONS.items()
     },
-    "games --list": Output(RECORD_COLUMNS),
-    "games --by source": Output(SOURCE_COLUMNS),
+    "games --list": PrintedOutput(RECORD_COLUMNS),
+    "games --by source": PrintedOutput(SOURCE_COLUMNS),
     "player": _of_players(SKILL_COLUMNS),
     "player --record": _with_sides(PLAYER_RECORD_COLUMNS),
     "player --upsets": _with_sides(UPSET_COLUMNS),
     "player --games": _with_sides(GAME_COLUMNS),
-    "player --opponents": Output(OPPONENT_COLUMNS),
-    "player --events": Output(PLAYER_EVENT_COLUMNS),
-    "player --streaks": Output(STREAK_COLUMNS),
-    "player --at": Output(AT_COLUMNS, single=True),
+    "player --opponents": PrintedOutput(OPPONENT_COLUMNS),
+    "player --events": PrintedOutput(PLAYER_EVENT_COLUMNS),
+    "player --streaks": PrintedOutput(STREAK_COLUMNS),
+    "player --at": PrintedOutput(AT_COLUMNS, single=True),
     "players": _of_players(LISTED_COLUMNS),
     "top": _of_players(PERIOD_COLUMNS),
-    "top --matrix": Output(PAIR_COLUMNS),
+    "top --matrix": PrintedOutput(PAIR_COLUMNS),
     "top --peak": _of_players(PEAK_COLUMNS),
     "top --years": _of_players(BEST_YEARS_COLUMNS),
     "top --leaders": _of_players(REIGN_COLUMNS),
     "top --leaders --each": _of_players(LEADER_COLUMNS),
-    "versus": Output(VERSUS_COLUMNS, single=True, has_sides=True),
-    "versus NAME...": Output(PAIR_COLUMNS),
+    "versus": PrintedOutput(VERSUS_COLUMNS, single=True, has_sides=True),
+    "versus NAME...": PrintedOutput(PAIR_COLUMNS),
     "versus --record": _with_sides(PLAYER_RECORD_COLUMNS),
-    "versus --each": Output(LEAD_COLUMNS),
-    "versus --places": Output(PLACE_COLUMNS),
+    "versus --each": PrintedOutput(LEAD_COLUMNS),
+    "versus --places": PrintedOutput(PLACE_COLUMNS),
     "why": _with_sides(WHY_GAME_COLUMNS),
     **{
-        f"why --by {group}": Output((Described(group, "", f"the {group}"), *WHY_GROUP_COLUMNS))
+        f"why --by {group}": PrintedOutput(
+            (Described(group, "", f"the {group}"), *WHY_GROUP_COLUMNS)
+        )
         for group in KINDS
         if group not in (GAME, CHAIN)
     },
-    f"why --by {CHAIN}": Output(CHAIN_COLUMNS),
-    "doubt": Output(DOUBT_SKILL_COLUMNS),
-    "doubt --kind leaders": Output(DOUBT_LEADER_COLUMNS),
+    f"why --by {CHAIN}": PrintedOutput(CHAIN_COLUMNS),
+    "doubt": PrintedOutput(DOUBT_SKILL_COLUMNS),
+    "doubt --kind leaders": PrintedOutput(DOUBT_LEADER_COLUMNS),
     "doubt --leader": _with_sides(LEFT_OUT_COLUMNS),
-    "events": Output(EVENT_COLUMNS),
-    "event": Output(STANDING_COLUMNS),
+    "events": PrintedOutput(EVENT_COLUMNS),
+    "event": PrintedOutput(STANDING_COLUMNS),
     "event --games": _with_sides(EVENT_GAME_COLUMNS),
     "records": _of_players(RECORDS[DEFAULT].columns),
     **{f"records --kind {kind}": _of_players(record.columns) for kind, record in RECORDS.items()},
-    "tournament": Output(ODDS_COLUMNS),
-    "evidence": Output(REPORT_COLUMNS, single=True),
-    "evidence --terms": Output(TERM_COLUMNS),
-    "evidence --grid": Output(SURFACE_COLUMNS),
-    "tune": Output(TUNING_COLUMNS),
-    "compare": Output((*SYSTEM_COLUMNS, *SCORE_COLUMNS, *FACT_COLUMNS)),
-    "compare --by": Output(
+    "tournament": PrintedOutput(ODDS_COLUMNS),
+    "evidence": PrintedOutput(REPORT_COLUMNS, single=True),
+    "evidence --terms": PrintedOutput(TERM_COLUMNS),
+    "evidence --grid": PrintedOutput(SURFACE_COLUMNS),
+    "tune": PrintedOutput(TUNING_COLUMNS),
+    "compare": PrintedOutput((*SYSTEM_COLUMNS, *SCORE_COLUMNS, *FACT_COLUMNS)),
+    "compare --by": PrintedOutput(
         (*SYSTEM_COLUMNS, *GROUP_COLUMNS, *SCORE_COLUMNS, *BIN_COLUMNS, *FACT_COLUMNS)
     ),
     "export skills": _exported_of_players(SKILL_COLUMNS),
@@ -172,7 +173,7 @@ OUTPUTS: Final[Mapping[str, Output]] = {
     "export people": _exported((Described(PLAYER, "", "name"), _FIELD)),
     "export evidence": _exported(POINT_COLUMNS),
     **{f"export {curve}": _exported(columns) for curve, columns in CURVE_COLUMNS.items()},
-    "samples": Output(SAMPLE_COLUMNS),
+    "samples": PrintedOutput(SAMPLE_COLUMNS),
 }
 
 
@@ -192,7 +193,7 @@ def find_output(words: Sequence[str]) -> str:
     raise ConfigError(f"no schema of `ttt {' '.join(words)}`", hint=hint)
 
 
-def schema_of(typed: str, words: GameWords = CHESS) -> Schema:
+def schema_of(typed: str, words: GameWords = CHESS_WORDS) -> Schema:
     """The JSON Schema of an output by its key in `OUTPUTS`, for games with these sides."""
     output = OUTPUTS[typed]
     columns = output.columns

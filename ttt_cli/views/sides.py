@@ -92,6 +92,9 @@ class GameWords:
         return f"{before}{line}{of_side.get(side, side)}"
 
 
+CHESS_WORDS: Final = GameWords(*COLOURS)
+
+
 def game_words(run: Run) -> GameWords:
     """What a run calls sides and results."""
     first, second = run.meta.config.get("data", {}).get("sides", COLOURS)

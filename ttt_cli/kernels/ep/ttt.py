@@ -120,7 +120,10 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
 
 @flat
 def _play_with_lapse(g, i, j, outcome, times, rule, share, marginal, message, link):
-    """`_play` where chance decides some games: the site of a surprise has the right mean, and no precision."""
+    """`_play` where chance decides some games: the site of a surprise has the right mean, and no precision.
+
+    What both share with the rule stands twice: a rule that is handed to one more function costs a quarter of the time.
+    """
     skills = _cavity_of_skills(g, i, j, marginal, message)
     mean_i, var_i, mean_j, var_j = skills
     if var_i < 0.0:
