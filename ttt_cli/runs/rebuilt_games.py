@@ -72,8 +72,8 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         **sides,
         teams=_rebuild_teams(run),
         neutral=neutral,
-        victory_margin=_rebuild_victory_margins(run, len(neutral)),
-        p_true=_rebuild_p_true(run, len(neutral)),
+        victory_margin=_column_of_some(run, "victory_margins", "margin", len(neutral), 0.0),
+        p_true=_column_of_some(run, "doubtful_games", "p_true", len(neutral), 1.0),
         category=_rebuild_texts(run, len(neutral), "categories", "category"),
         source=_rebuild_texts(run, len(neutral), "sources", "source"),
         covariates=rebuild_covariates(run, len(neutral)),
@@ -84,24 +84,14 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     )
 
 
-def _rebuild_p_true(run: _Reader, games: int) -> Array:
-    """The probabilities that the records of so many games are right; none where all are."""
-    doubtful = run.arrays('SELECT "row", p_true FROM doubtful_games')
-    if not len(doubtful["row"]):
+def _column_of_some(run: _Reader, table: str, column: str, games: int, elsewhere: float) -> Array:
+    """A column of so many games, of which a table has the rows that are not `elsewhere`; empty without any."""
+    stored = run.arrays(f'SELECT "row", {column} FROM {table}')
+    if not len(stored["row"]):
         return np.empty(0)
-    p_true = np.ones(games)
-    p_true[doubtful["row"]] = doubtful["p_true"]
-    return p_true
-
-
-def _rebuild_victory_margins(run: _Reader, games: int) -> Array:
-    """By how much so many games were won; none where that is not known of any."""
-    known = run.arrays('SELECT "row", margin FROM victory_margins')
-    if not len(known["row"]):
-        return np.empty(0)
-    victory_margin = np.zeros(games)
-    victory_margin[known["row"]] = known["margin"]
-    return victory_margin
+    values = np.full(games, elsewhere)
+    values[stored["row"]] = stored[column]
+    return values
 
 
 def _rebuild_teams(run: _Reader) -> Teams:

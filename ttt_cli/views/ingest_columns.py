@@ -30,13 +30,13 @@ def _count(name: str, unit: str, description: str) -> Described:
     return Described(name, unit, description, value_type="integer")
 
 
-def _year(name: str, description: str) -> Described:
+def _integer(name: str, description: str) -> Described:
     return Described(name, "", description, value_type="integer")
 
 
 _FIRST_AND_LAST: Final = (
-    _year("first", "year of the first game"),
-    _year("last", "year of the last game"),
+    _integer("first", "year of the first game"),
+    _integer("last", "year of the last game"),
 )
 _GAMES: Final = _count("games", "games", "games of the used records")
 _PLAYERS: Final = _count("players", "players", "players with games")
@@ -49,8 +49,8 @@ CAREER_COLUMNS: Final = tuple(
     for who, words in (("main", "main name"), ("synonym", "synonym"))
     for column in (
         _count(f"{who}_games", "games", f"games of the {words}"),
-        _year(f"{who}_first", f"year of the first game of the {words}"),
-        _year(f"{who}_last", f"year of the last game of the {words}"),
+        _integer(f"{who}_first", f"year of the first game of the {words}"),
+        _integer(f"{who}_last", f"year of the last game of the {words}"),
     )
 )
 TOTAL_COLUMNS: Final = (
@@ -96,14 +96,14 @@ ODD_COLUMNS: Final = (
     Described("detail", "", "what the first says"),
 )
 YEARS_COLUMNS: Final = (
-    _year("year", "calendar year"),
+    _integer("year", "calendar year"),
     _GAMES,
     _count("draws", "games", "games drawn"),
     _SHARE,
 )
 PLAYERS_COLUMNS: Final = (Described("player", "", "name"), _GAMES, *_FIRST_AND_LAST)
 GROUPS_COLUMNS: Final = (
-    _year("group", "number of the group, the largest first"),
+    _integer("group", "number of the group, the largest first"),
     _PLAYERS,
     _GAMES,
     *_FIRST_AND_LAST,
