@@ -36,7 +36,7 @@ from ttt_cli.support.errors import LookupFailed
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.views.players import games_of
+from ttt_cli.views.games_of_player import games_of
 from ttt_cli.views.probability import normal_cdf
 from ttt_cli.views.versus import versus_view
 

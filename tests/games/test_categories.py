@@ -20,7 +20,7 @@ from ttt_cli.games.event_sets import control_category
 from ttt_cli.games.read import read_games
 from ttt_cli.storage import ArrayFiles
 from ttt_cli.support.errors import ConfigError
-from ttt_cli.views.ingest import text_counts
+from ttt_cli.views.reading_lines import text_counts
 
 HEADER = ["date", "white", "black", "result", "event", "Surface"]
 RECORDS = [

@@ -219,8 +219,8 @@ def test_updating_reads_them_from_the_new_file(tmp_path: Path):
 
 
 def test_expected_scores_of_games_played_include_them():
+    from ttt_cli.views.games_of_player import games_of
     from ttt_cli.views.history.played import played_games
-    from ttt_cli.views.players import games_of
 
     config = configured(covariates={"home": 200.0}, beta=480.0)
     run = api.fit(table(), config)

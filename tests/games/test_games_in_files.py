@@ -17,7 +17,7 @@ from ttt_cli.games.table import GAME_COLUMNS
 from ttt_cli.reading.reports import TEXT_COLUMNS
 from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
-from ttt_cli.views.ingest import warning_lines
+from ttt_cli.views.reading_lines import warning_lines
 
 DATA = DataConfig()
 COLUMNS = [

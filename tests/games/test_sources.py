@@ -15,7 +15,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.storage import ArrayFiles
 from ttt_cli.support.errors import ConfigError, LookupFailed
-from ttt_cli.views.ingest import text_counts
+from ttt_cli.views.reading_lines import text_counts
 from ttt_cli.views.sources import source_rows
 
 HEADER = ["date", "white", "black", "result", "book"]

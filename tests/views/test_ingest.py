@@ -31,14 +31,9 @@ from ttt_cli.timeline import build_timeline
 from ttt_cli.views import ingest as listing
 from ttt_cli.views.columns import column_names
 from ttt_cli.views.fit_summary import draw_margin_note, fit_lines
-from ttt_cli.views.ingest import (
-    SECTIONS,
-    IngestReport,
-    reading_lines,
-    record_rows,
-    warning_lines,
-)
+from ttt_cli.views.ingest import SECTIONS, IngestReport, record_rows
 from ttt_cli.views.ingest_columns import RECORD_COLUMNS
+from ttt_cli.views.reading_lines import reading_lines, warning_lines
 from ttt_cli.views.rows import write_parquet, write_text
 
 ONE = [

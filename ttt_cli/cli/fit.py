@@ -61,7 +61,7 @@ def command(
         from ttt_cli.runs.run import ENDING, open_run, run_path
         from ttt_cli.runs.write import check_destination, check_sources, write_lock
         from ttt_cli.views.fit_summary import fit_lines
-        from ttt_cli.views.ingest import reading_lines, warning_lines
+        from ttt_cli.views.reading_lines import reading_lines, warning_lines
         from ttt_cli.views.run import table_rows
 
     resolved = configure(config, overrides)

@@ -51,7 +51,7 @@ def command(
     from ttt_cli.runs.run import open_run, run_path
     from ttt_cli.runs.write import write_lock
     from ttt_cli.views.fit_summary import fit_lines
-    from ttt_cli.views.ingest import reading_lines
+    from ttt_cli.views.reading_lines import reading_lines
 
     # find the file, lock it, then read it under the lock: another command may have replaced it meanwhile
     run_file = open_run(run).path

@@ -10,7 +10,8 @@ from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
 from ttt_cli.views.columns import Described
 from ttt_cli.views.conditions import Conditions, find_conditions
-from ttt_cli.views.players import games_of, record_rows, short_record, tally
+from ttt_cli.views.games_of_player import games_of
+from ttt_cli.views.players import record_rows, short_record, tally
 from ttt_cli.views.probability import (
     Match,
     Strength,

@@ -14,11 +14,10 @@ from ttt_cli.runs.write import memory_run
 from ttt_cli.systems import ttt
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
+from ttt_cli.views.games_of_player import GameOfPlayer, games_of
 from ttt_cli.views.players import (
-    GameOfPlayer,
     best_period,
     facts_line,
-    games_of,
     peak_remark,
     player_chart,
     player_games,
