@@ -30,20 +30,31 @@ def test_each_is_a_file_of_the_repository_and_holds_what_is_said() -> None:
     assert samples.SAMPLES["famous"].holds.startswith(f"{famous.report.rows} famous games")
 
 
-def test_a_packed_one_is_read_where_there_is_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As setup.py makes it for a wheel."""
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package with the samples as setup.py packs them for a wheel."""
     from setup import write_samples
 
-    write_samples(tmp_path / "samples")
-    monkeypatch.setattr(samples, "_PACKAGE", tmp_path)
+    folder = tmp_path_factory.mktemp("package")
+    write_samples(folder / "samples")
+    return folder
+
+
+def test_a_packed_one_is_read_where_there_is_one(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(samples, "_PACKAGE", package)
     plain = (FOLDER / "famous.pgn").read_bytes()
     file = samples.sample_file("@famous")
-    assert file == tmp_path / "samples" / "famous.pgn.xz"
+    assert file == package / "samples" / "famous.pgn.xz"
     assert lzma.decompress(file.read_bytes()) == plain
-    assert sum(packed.stat().st_size for packed in file.parent.iterdir()) < 1 << 20
     assert read_games("@famous").report.rows == plain.count(b"[Event ")
+
+
+def test_all_of_a_wheel_take_at_most_one_megabyte(package: Path) -> None:
+    packed = {file.name: file.stat().st_size for file in (package / "samples").iterdir()}
+    assert set(packed) == {f"{sample.file}.xz" for sample in samples.SAMPLES.values()}
+    assert sum(packed.values()) <= 1_000_000
 
 
 def test_a_file_of_that_name_goes_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
