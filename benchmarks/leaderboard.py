@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from measuring import ROOT, options_of
+from measuring import ROOT, Clock, options_of
 
 from ttt_cli.reading.samples import sample_file
 
@@ -167,7 +167,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if missing := [str(file) for file in files if not file.exists()]:
             print(f"{data_set.title}: left out, without {missing[0]}", file=sys.stderr)
             continue
-        parts.append(table_of(data_set, digest(files), rows_of(data_set, files)))
+        clock = Clock()
+        with clock.running():
+            rows = rows_of(data_set, files)
+        print(f"{data_set.title}: {len(rows)} systems, {clock.wall:.0f} s", file=sys.stderr)
+        parts.append(table_of(data_set, digest(files), rows))
     text = "\n".join(parts)
     if options.write:
         head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
