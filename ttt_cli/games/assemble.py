@@ -82,8 +82,7 @@ class SharedByRecords(NamedTuple):
     | team_of_mention | (mentions,) | number of its team, 0 for players |
     | teams | | their members |
     | player_classes | | which players filters drop |
-    | name_of_mention | (mentions,) | number of its name in the dictionary of names |
-    | written_of_mention | (mentions,) | its name as written |
+    | written_of_mention | (mentions,) | its name as written; none where only games are wanted |
     | texts | | distinct texts of each column |
     | date_day, date_precision | (dates,) | as in `Records` |
     | tally | (results, 3) | games that White lost, drew and won in one record with the result |
@@ -93,7 +92,6 @@ class SharedByRecords(NamedTuple):
     team_of_mention: Codes
     teams: Teams
     player_classes: PlayerClasses
-    name_of_mention: Codes
     written_of_mention: tuple[str, ...]
     texts: Mapping[str, Sequence[str]]
     date_day: Ids
@@ -187,8 +185,6 @@ def find_shared(collected: Collected) -> SharedByRecords:
     texts = _texts_by_column(collected)
     who_is_who = _identify_mentions(collected, texts)
     identified = who_is_who.with_teams.identified
-    names = dictionaries.names.values
-    name_of_mention = collected.mentions.name
     return SharedByRecords(
         identified=identified,
         team_of_mention=who_is_who.with_teams.team_of_mention,
@@ -196,14 +192,24 @@ def find_shared(collected: Collected) -> SharedByRecords:
         player_classes=classify_players(
             identified.players, collected.data, who_is_who.n_records, collected.n_computers
         ),
-        name_of_mention=name_of_mention,
-        written_of_mention=tuple(names[number] for number in name_of_mention.tolist()),
+        written_of_mention=_names_as_written(collected) if collected.everything else (),
         texts=texts,
         date_day=dictionaries.days,
         date_precision=np.array(
             [precision for _, _, precision in dictionaries.dates.values], np.int8
         ),
         tally=dictionaries.tallies,
+    )
+
+
+def _names_as_written(collected: Collected) -> tuple[str, ...]:
+    """The name, or the members of the team, of each mention."""
+    names = collected.dictionaries.names.values
+    teams = collected.dictionaries.teams
+    mentions = collected.mentions
+    return tuple(
+        teams.text_of(team, names) if team else names[name]
+        for name, team in zip(mentions.name.tolist(), mentions.team.tolist(), strict=True)
     )
 
 
@@ -236,11 +242,10 @@ def _identify_mentions(
     collected: Collected, texts: Mapping[str, Sequence[str]]
 ) -> _IdentifiedMentions:
     """Unite the mentions of each player; those of teams are mentions of their members."""
-    names = collected.dictionaries.names
-    team_mentions = find_team_mentions(names, collected.mentions)
+    team_mentions = find_team_mentions(collected.dictionaries, collected.mentions)
     of_players = team_mentions.mentions if team_mentions else collected.mentions
     identified = identify(
-        names,
+        collected.dictionaries.names,
         of_players,
         collected.data.names,
         collected.aliases,
@@ -402,7 +407,7 @@ def select_records(
     is_same_player = was_used & has_player_twice(
         records.white, records.black, records.white_team, records.black_team, records.teams
     )
-    problems = _same_player_problems(collected, shared, loaded, is_same_player)
+    problems = _same_player_problems(collected, loaded, is_same_player)
     del loaded  # and the mentions
     candidates = _candidates(records, is_same_player, compact_texts=span is not None)
     selected = select(candidates, collected.data, shared.player_classes)
@@ -447,16 +452,21 @@ def _with_compact_texts(records: Records) -> Records:
 
 
 def _same_player_problems(
-    collected: Collected, shared: SharedByRecords, loaded: LoadedRecords, is_same_player: Mask
+    collected: Collected, loaded: LoadedRecords, is_same_player: Mask
 ) -> list[Problem]:
     """The problems of records whose two names are one player's."""
     records = loaded.records
+    dictionaries = collected.dictionaries
+    name = collected.mentions.name
+    team = collected.mentions.team
     problems = []
     for row in np.flatnonzero(is_same_player).tolist():
-        words = collected.dictionaries.record_words(
+        white = loaded.mentions.white[row]
+        black = loaded.mentions.black[row]
+        words = dictionaries.record_words(
             records.date.codes[row],
-            shared.name_of_mention[loaded.mentions.white[row]],
-            shared.name_of_mention[loaded.mentions.black[row]],
+            dictionaries.side_words(name[white], team[white]),
+            dictionaries.side_words(name[black], team[black]),
             records.result.codes[row],
         )
         file = int(np.searchsorted(records.starts, row, side="right")) - 1

@@ -168,6 +168,7 @@ class Collector:
         distinct = find_mentions(
             SideColumns(columns.pop("white"), columns.pop("black")),
             len(self._dictionaries.names.values),
+            n_teams=len(self._dictionaries.teams),
             ids=ids if has_ids else None,
             status=status,
             years=years,

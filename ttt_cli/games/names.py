@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.config.schema import NameMatching
-from ttt_cli.reading.members import is_team_text
 from ttt_cli.reading.reports import FORFEIT, NO_PLAYER, UNNAMED_PLAYER
 from ttt_cli.support.arrays import Mask
 from ttt_cli.support.folding import fold
@@ -180,12 +179,11 @@ def name_key(name: str, matching: NameMatching = "folded") -> str:
 
 
 def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[str]:
-    """`name_key` of each name, faster. Keys of teams are of no use: their members are names, too."""
+    """`name_key` of each name, faster."""
     keys = list(names) if matching == "clean" else [name.lower() for name in names]
     several_commas = [number for number, name in enumerate(names) if name.count(",") > 1]
     for number in {*preselect(_UNLIKE_ITS_KEY, names), *several_commas}:
-        if not is_team_text(names[number]):
-            keys[number] = name_key(names[number], matching)
+        keys[number] = name_key(names[number], matching)
     return keys
 
 

@@ -27,9 +27,10 @@ class Mentions(NamedTuple):
 
     | name | |
     |---|---|
-    | name, id, status | numbers in dictionaries; unused ids and statuses are 0 |
+    | name, id, status | numbers in dictionaries; unused ids and statuses are 0, as are names of teams |
     | year | 0 where years are unused |
     | times | how often the combination occurs |
+    | team | number of the team, 0 for players |
     """
 
     name: Codes
@@ -37,6 +38,7 @@ class Mentions(NamedTuple):
     status: Codes
     year: Codes
     times: Codes
+    team: Codes
 
 
 class SideColumns(NamedTuple):
@@ -54,9 +56,10 @@ class FoundMentions(NamedTuple):
 
 
 def find_mentions(
-    names: SideColumns,
+    sides: SideColumns,
     n_names: int,
     *,
+    n_teams: int = 0,
     ids: SideColumns | None = None,
     status: Codes | None = None,
     years: Codes | None = None,
@@ -64,13 +67,17 @@ def find_mentions(
 ) -> FoundMentions:
     """Find the distinct mentions in some records, and number them from `first`.
 
-    At first every name is a mention. Then ids split those that occur with several ids, and so do status and years.
+    At first every side is a mention. Then ids split those that occur with several ids, and so do status and years.
 
-    Numbers of `names` are less than `n_names`. `ids`, `status` and `years` (from 0) are None where they are unused.
+    Numbers of `sides` are those of names, less than `n_names`, or of teams after these. `ids`, `status` and `years`
+    (from 0) are None where they are unused.
     """
-    unused = np.zeros(n_names, np.int64)
-    mentions = Mentions(np.arange(n_names), unused, unused, unused, unused)
-    number_of = names
+    side = np.arange(n_names + n_teams)
+    unused = np.zeros(len(side), np.int64)
+    name = np.where(side < n_names, side, 0)
+    team = np.maximum(side - n_names, 0)
+    mentions = Mentions(name, unused, unused, unused, unused, team)
+    number_of = sides
     values_by_field: dict[str, Codes] = {}  # of White in all records, then of Black, (2 records,)
     if ids is not None:
         values_by_field["id"] = np.concatenate(ids)
@@ -123,13 +130,14 @@ def _mentions_at(mentions: Mentions, rows: Codes | Mask) -> Mentions:
 
 def all_mentions(parts: Iterable[Mentions]) -> Mentions:
     """The mentions of all parts, one after the other."""
-    parts = [Mentions(*np.zeros((5, 0), np.int64)), *parts]
+    parts = [Mentions(*np.zeros((6, 0), np.int64)), *parts]
     return Mentions(
         np.concatenate([part.name for part in parts]),
         np.concatenate([part.id for part in parts]),
         np.concatenate([part.status for part in parts]),
         np.concatenate([part.year for part in parts]),
         np.concatenate([part.times for part in parts]),
+        np.concatenate([part.team for part in parts]),
     )
 
 
@@ -217,10 +225,18 @@ def _sort_players(
     player_of_person = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(mentioned) - 1))
     player_of_person[mentioned] = np.arange(len(mentioned))
     player_of_mention = player_of_person[person_of_mention]
-    spellings = set()
-    for player, spelling in zip(player_of_mention.tolist(), mentions.name.tolist(), strict=True):
-        if player != NOBODY and players[player] != dictionary.values[spelling]:
-            spellings.add((players[player], dictionary.values[spelling]))
+    is_player = player_of_mention != NOBODY
+    pairs, _ = pairs_in(
+        player_of_mention[is_player],
+        np.asarray(mentions.name)[is_player],
+        max(len(players), 1),
+        len(dictionary.values),
+    )
+    spellings = []
+    for pair in pairs.tolist():
+        player, spelling = divmod(pair, len(dictionary.values))
+        if players[player] != dictionary.values[spelling]:
+            spellings.append((players[player], dictionary.values[spelling]))
     return Identified(players, player_of_mention, tuple(sorted(spellings)))
 
 

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.dictionaries import NameDictionary
-from ttt_cli.games.players import NOBODY, Identified, Mentions
+from ttt_cli.games.dictionaries import Dictionaries
+from ttt_cli.games.players import NOBODY, Identified, Mentions, all_mentions
 from ttt_cli.games.teams import NO_TEAMS, Teams
+from ttt_cli.reading.batches import pairs_in
 from ttt_cli.reading.columns import Codes
-from ttt_cli.reading.members import is_team_text, members_of
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 
 
@@ -17,49 +17,48 @@ class TeamMentions(NamedTuple):
 
     | name | shape | |
     |---|---|---|
-    | mentions | | of players, or of nobody in place of a team; then one for each member |
+    | mentions | | those before, teams with nobody's name; then the distinct mentions of members |
     | team_of_mention | (mentions before,) | number of the team of each mention, 0 for players |
     | start | (teams + 1,) | the first member of each team; the first team has nobody |
+    | mention | (members,) | index in `mentions` |
     | share | (members,) | of the game |
     """
 
     mentions: Mentions
     team_of_mention: Ids
     start: Places
+    mention: Places
     share: Array
 
 
-def find_team_mentions(dictionary: NameDictionary, mentions: Mentions) -> TeamMentions | None:
-    """The mentions with members in place of teams, None where no team is mentioned.
+def find_team_mentions(dictionaries: Dictionaries, mentions: Mentions) -> TeamMentions | None:
+    """The mentions with those of members added, None where no team is mentioned.
 
-    The names of members are added to the dictionary. They have the status and year of their team.
+    Members have the status and year of their team.
     """
-    if not dictionary.has_teams:
+    with_teams = np.flatnonzero(mentions.team)
+    if not len(with_teams):
         return None
-    is_team = np.array([is_team_text(name) for name in dictionary.values], np.bool_)[mentions.name]
-    with_teams = np.flatnonzero(is_team)
-    members = [members_of(dictionary.cleaned[name]) for name in mentions.name[with_teams].tolist()]
-    size = [len(of_team) for of_team in members]
-    names = dictionary.numbers_of([name for of_team in members for name, _ in of_team])
-    team = np.repeat(with_teams, size)
-    nobody = dictionary.numbers_of([""])[0]
-    team_of_mention = np.zeros(len(is_team), np.int32)
+    members = dictionaries.teams.members_of(mentions.team[with_teams])
+    team_of_mention = np.zeros(len(mentions.team), np.int32)
     team_of_mention[with_teams] = np.arange(1, len(with_teams) + 1, dtype=np.int32)
-    of_members = Mentions(
-        name=names,
-        id=np.zeros(len(names), np.int64),
-        status=mentions.status[team],
-        year=mentions.year[team],
-        times=mentions.times[team],
-    )
-    with_nobody = mentions._replace(name=np.where(is_team, nobody, mentions.name))
+    mention = np.repeat(with_teams, members.size)  # that of the team
+    status = np.asarray(mentions.status)
+    n_years = 1 + int(mentions.year.max())
+    status_and_year = status.astype(np.int64) * n_years + mentions.year
+    n_values = 1 + int(status_and_year.max())
+    n_names = len(dictionaries.names.values)
+    pairs, member_mention = pairs_in(members.name, status_and_year[mention], n_names, n_values)
+    name, value = np.divmod(pairs, n_values)
+    times = np.bincount(member_mention, mentions.times[mention], len(pairs)).astype(np.int64)
+    nothing = np.zeros(len(pairs), np.int64)
+    of_members = Mentions(name, nothing, value // n_years, value % n_years, times, nothing)
     return TeamMentions(
-        mentions=Mentions(
-            *[np.concatenate(pair) for pair in zip(with_nobody, of_members, strict=True)]
-        ),
+        mentions=all_mentions([mentions, of_members]),
         team_of_mention=team_of_mention,
-        start=np.append(0, np.cumsum([0, *size])).astype(np.int64),
-        share=np.array([share for of_team in members for _, share in of_team], np.float64),
+        start=np.append(0, np.cumsum(np.append(0, members.size))).astype(np.int64),
+        mention=len(mentions.team) + member_mention.astype(np.int64),
+        share=members.share,
     )
 
 
@@ -88,7 +87,7 @@ def without_teams(identified: Identified) -> IdentifiedTeams:
 def identified_teams(found: TeamMentions, identified: Identified) -> IdentifiedTeams:
     """Who is who in teams, when the players of `found.mentions` are identified."""
     n_mentions = len(found.team_of_mention)
-    of_members = identified.player[n_mentions:].astype(np.int32)
+    of_members = identified.player[found.mention].astype(np.int32)
     has_nobody = of_members == NOBODY  # in records that are rejected
     teams = Teams(found.start, np.where(has_nobody, np.int32(0), of_members), found.share)
     is_team = found.team_of_mention > 0
@@ -120,8 +119,8 @@ def has_player_twice(
         players.append(np.where(of_team > 0, teams.player[member], np.repeat(side, size)))
     record = np.concatenate(records)
     player = np.concatenate(players).astype(np.int64)
-    order = np.lexsort((player, record))
-    same = (np.diff(record[order]) == 0) & (np.diff(player[order]) == 0)
+    key = np.sort(record * (1 + player.max()) + player)
+    same = key[1:][np.diff(key) == 0]
     twice[with_team] = False  # the first member of a team that lost its records may be anybody
-    twice[record[order][1:][same]] = True
+    twice[same // (1 + player.max())] = True
     return twice

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.config.schema import DataConfig, Period, drops_unplayed
-from ttt_cli.games.dictionaries import Dictionaries
+from ttt_cli.games.dictionaries import Dictionaries, FileSides
 from ttt_cli.games.findings import Findings
 from ttt_cli.games.margins import is_single_win, read_margins
 from ttt_cli.games.missing import find_missing, missing_words
@@ -29,7 +29,6 @@ from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note, pairs_in
 from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
 from ttt_cli.reading.covariates import P_TRUE
 from ttt_cli.reading.dates import day_words, parse_dates
-from ttt_cli.reading.members import joined_by_separator
 from ttt_cli.reading.results import (
     Outcome,
     Written,
@@ -41,7 +40,7 @@ from ttt_cli.reading.results import (
     tally_of,
 )
 from ttt_cli.reading.values import probability_of
-from ttt_cli.support.arrays import Array, Ids, Mask, Places
+from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.folding import fold
 
 MOST_GAMES: Final = 1e9  # as which one record may count
@@ -114,20 +113,17 @@ class Validated:
 def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> Validated:
     """Validate all columns of a file, and number their values in the dictionaries. Releases the columns read.
 
-    The order counts. `read_dates`, `read_results`, `read_names` and `read_texts` take their columns out of `records`,
-    so that each is freed when its numbers exist: odds look at names and come before these, texts come last. And notes
-    with the same line are reported in the order in which they are found.
+    The order counts. Sides, `read_dates`, `read_results` and `read_texts` take their columns out of `records`, so that
+    each is freed when its numbers exist: odds look at sides and come after these, texts come last. And notes with the
+    same line are reported in the order in which they are found.
     """
     findings = Findings(len(records))
-    written = [text.strip() for text in records.distinct("whites")]
-    if data.team_separator is not None:
-        written = [joined_by_separator(text, data.team_separator) for text in written]
-    names = dictionaries.names.numbers_of(written)
+    sides = dictionaries.number_sides(records.take_sides(data.team_separator))
     dates = read_dates(records, dictionaries, data, findings)
     margins = read_margins(records, data)
     results = read_results(records, dictionaries, data.match_cap, findings)
     weights = read_numbers(records, "weights", _positive, reasons.BAD_WEIGHT, 1.0, findings)
-    odds = read_odds(records, dictionaries, data.odds, names, findings)
+    odds = read_odds(records, dictionaries, data.odds, sides, findings)
     p_true = read_numbers(records, P_TRUE, probability_of, reasons.BAD_P_TRUE, 1.0, findings)
     neutral = read_numbers(records, "neutral", _NEUTRAL.get, reasons.BAD_NEUTRAL, 0.0, findings)
     moves = records.moves if records.moves is not None and records.moves.any() else None
@@ -137,7 +133,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
     status_factors = read_status(records, data.status, findings)
     weight = _product([results.factor, weights, status_factors, source_weights(records, data)])
     _reject_unlikely_weights(dictionaries.tallies, results.number, weight, findings)
-    sides = read_names(records, dictionaries, names, findings)
+    reject_sides(sides, dictionaries, findings)
     texts = read_texts(records, dictionaries, keep_odds=odds.are_understood)
     _find_missing_covariates(records, dictionaries, data, texts, findings)
     victory_margin = None
@@ -166,7 +162,7 @@ def validate(records: FileRecords, dictionaries: Dictionaries, data: DataConfig)
         texts=texts,
     )
     notes = [
-        *_notes_on_records(columns, dates.repaired, dictionaries),
+        *_notes_on_records(columns, sides, dates.repaired, dictionaries),
         *findings.notes_on_columns(records.lines, reject_code == 0),
     ]
     return Validated(columns, notes, winner_first)
@@ -208,13 +204,16 @@ def _product(factors: Sequence[Array | None]) -> Array | None:
 
 
 def _notes_on_records(
-    columns: RecordColumns, repaired: Mask, dictionaries: Dictionaries
+    columns: RecordColumns, sides: FileSides, repaired: Mask, dictionaries: Dictionaries
 ) -> Iterator[Note]:
     """Yield notes on dropped records and on repaired ones, the first MOST_NOTES of each."""
     is_used = columns.reject_code == 0
     for row in np.flatnonzero(~is_used)[:MOST_NOTES].tolist():
         words = dictionaries.record_words(
-            columns.date[row], columns.white[row], columns.black[row], columns.result[row]
+            columns.date[row],
+            sides.words(columns.white[row], dictionaries),
+            sides.words(columns.black[row], dictionaries),
+            columns.result[row],
         )
         reason = reasons.DROP_REASONS[columns.reject_code[row] - 1]
         # many notes may be equal
@@ -423,10 +422,10 @@ def read_odds(
     records: FileRecords,
     dictionaries: Dictionaries,
     points_of: Mapping[str, float],
-    names: Ids,
+    sides: FileSides,
     findings: Findings,
 ) -> OddsColumn:
-    """Read odds with who gave them; `names` are numbers of the distinct names of the file."""
+    """Read odds with who gave them."""
     if "odds" not in records.further:
         return OddsColumn(are_understood=False)
     codes = records.codes("odds")
@@ -447,14 +446,14 @@ def read_odds(
         return OddsColumn(are_understood=True)
     offset = points[codes]
     if "odds_giver" in records.further:
-        _apply_givers(offset, records, dictionaries, names)
+        _apply_givers(offset, records, dictionaries, sides)
     # of unknown odds, or given by a third person
     findings.reject_where(np.isnan(offset), reasons.UNKNOWN_ODDS)
     return OddsColumn(are_understood=True, offset=np.nan_to_num(offset, copy=False))
 
 
 def _apply_givers(
-    offset: Array, records: FileRecords, dictionaries: Dictionaries, names: Ids
+    offset: Array, records: FileRecords, dictionaries: Dictionaries, sides: FileSides
 ) -> None:
     """Set the sign of handicaps by who gave them, a side or a name.
 
@@ -469,15 +468,18 @@ def _apply_givers(
     )
     keys = Dictionary("")
     name_of = dictionaries.names.cleaned
-    key_of_name = keys.numbers_of([name_key(name_of[name]) for name in names.tolist()])
+    key_of_side = np.zeros(sides.n_names + len(dictionaries.teams), np.int32)  # 0 for teams
+    key_of_side[sides.names] = keys.numbers_of(
+        [name_key(name_of[name]) for name in sides.names.tolist()]
+    )
     key_of_giver = keys.numbers_of([name_key(clean_name(giver)) for giver in givers])
     giver = records.codes("odds_giver")
     rows = np.flatnonzero((offset != 0) & (sign_of_giver != 0)[giver])
     sign = sign_of_giver[giver[rows]]
     is_named = np.isnan(sign)
     key = key_of_giver[giver[rows]]
-    is_white = key == key_of_name[records.codes("whites")[rows]]
-    is_black = key == key_of_name[records.codes("blacks")[rows]]
+    is_white = key == key_of_side[sides.white[rows]]
+    is_black = key == key_of_side[sides.black[rows]]
     sign = np.where(is_named & is_black, 1.0, sign)
     sign = np.where(is_named & is_white, -1.0, sign)
     offset[rows] = np.abs(offset[rows]) * sign
@@ -568,34 +570,27 @@ def _reject_unlikely_weights(
     findings.reject_where(is_unlikely, reasons.BAD_WEIGHT)
 
 
-class NameColumns(NamedTuple):
-    """Numbers of the names of White and Black, (records,)."""
+def reject_sides(sides: FileSides, dictionaries: Dictionaries, findings: Findings) -> None:
+    """Reject records with a side that is no player, and those of one player against himself.
 
-    white: Codes
-    black: Codes
-
-
-def read_names(
-    records: FileRecords, dictionaries: Dictionaries, names: Ids, findings: Findings
-) -> NameColumns:
-    """Validate players; `names` are the numbers of the distinct names of the file in their dictionary.
-
-    Names that are equal when cleaned are one player's.
+    Names that are equal when cleaned are one player's. The members of teams are compared when it is known who is who.
     """
-    dictionary = dictionaries.names
-    cleaned_names = names
-    if dictionary.cleaned != dictionary.values:
-        cleaned_texts = [dictionary.cleaned[name] for name in names.tolist()]
-        cleaned_names = Dictionary[str]().numbers_of(cleaned_texts)
-    narrow_names = narrow(cleaned_names)
-    cleaned_white = spread(narrow_names, records.codes("whites"))
-    cleaned_black = spread(narrow_names, records.codes("blacks"))
-    findings.reject_where(cleaned_white == cleaned_black, reasons.SAME_PLAYER)
-    del cleaned_white, cleaned_black
-    reject_code = np.frombuffer(dictionary.reject_code, np.int8)[names]
-    findings.reject(reject_code, records.codes("whites"))
-    findings.reject(reject_code, records.codes("blacks"))
-    return NameColumns(records.take("whites", names), records.take("blacks", names))
+    names = dictionaries.names
+    teams = dictionaries.teams
+    number = np.arange(sides.n_names + len(teams))
+    if names.cleaned != names.values:
+        cleaned = Dictionary[str]()
+        number[sides.names] = cleaned.numbers_of(
+            [names.cleaned[name] for name in sides.names.tolist()]
+        )
+        number[sides.n_names :] += len(cleaned.values)
+    cleaned_side = narrow(number)
+    is_same = spread(cleaned_side, sides.white) == spread(cleaned_side, sides.black)
+    findings.reject_where(is_same, reasons.SAME_PLAYER)
+    del is_same
+    reject_code = np.concatenate([np.frombuffer(names.reject_code, np.int8), teams.reject_code])
+    findings.reject(reject_code, sides.white)
+    findings.reject(reject_code, sides.black)
 
 
 def _tally_of_records(tallies: Array, results: Codes) -> Places:

@@ -11,6 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.columns import Codes, Strings, narrow, narrowest, spread
+from ttt_cli.reading.members import (
+    MEMBER_SIGN,
+    SideMembers,
+    TeamFields,
+    members_in_columns,
+    share_of,
+    split_texts,
+)
 from ttt_cli.reading.reports import (
     BAD_ROW,
     DROPPED,
@@ -20,6 +28,7 @@ from ttt_cli.reading.reports import (
     RecordPositions,
 )
 from ttt_cli.reading.unpacking import DamagedInputError
+from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import DataError
 
 if TYPE_CHECKING:
@@ -78,6 +87,7 @@ class Layout(NamedTuple):
     `chess`: whether the games are chess. `winners`: whether the two players of a row are winner and loser. `width` and
     `header`: the number of fields in a row of a table, and whether the first row is a header. `home`: whether the
     columns of the two players are named home and away. `races`: whether records are neighbours in orders of finish.
+    `teams`: the columns of the members of both sides, where they have columns of their own.
     """
 
     columns: Mapping[str, tuple[int, ...]] = USUAL
@@ -91,6 +101,7 @@ class Layout(NamedTuple):
     constants: tuple[str, ...] = ()
     home: bool = False
     races: bool = False
+    teams: TeamFields | None = None
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -159,6 +170,22 @@ class TextRecords:
         return text_table(self._lines, columns, self._rejects, **layout)
 
 
+class WrittenSides(NamedTuple):
+    """The sides of the records of a file: players, or members of teams.
+
+    | name | shape | |
+    |---|---|---|
+    | names | (names,) | names of players and members as written |
+    | members | | members of each side; None: the sides are the names |
+    | white, black | (records,) | the sides of each record |
+    """
+
+    names: list[str]
+    members: SideMembers | None
+    white: Codes
+    black: Codes
+
+
 class _BatchArrays(NamedTuple):
     """The arrays of the batches read so far, one after the other."""
 
@@ -170,7 +197,8 @@ class _BatchArrays(NamedTuple):
 class FileRecords:
     """All records of one file, up to tens of millions; they are validated after the whole file has been read.
 
-    Columns are those of the table; `whites` and `blacks` share one list of distinct values. `rejects` are the first
+    Columns are those of the table; `whites` and `blacks` share one list of distinct values, unless their members have
+    columns of their own. `rejects` are the first
     MOST_NOTES records that could not be split into columns, `notes` the first problems of other records. `moves` are
     hashes of moves, None where there are none. Raises DataError for a damaged file, with the number of records before
     the damage, and if most records are unreadable.
@@ -199,6 +227,9 @@ class FileRecords:
             fields[-1 - number] = np.broadcast_to(code, self._count)
         self._strings = table.strings
         self._columns = _coded_columns(table, fields)
+        teams = table.layout.teams
+        # fields of members, which become sides
+        self._fields = {} if teams is None else {index: fields[index] for index in teams.fields}
 
     def _read_parts(self, table: Table) -> _BatchArrays:
         """Read all batches of a table. Raises DataError for a damaged file, and if most records are unreadable."""
@@ -264,6 +295,58 @@ class FileRecords:
         """`numbers[codes(column)]`, shape (records,). Frees the column."""
         return spread(narrow(numbers), self._columns.pop(column)[0])
 
+    def take_sides(self, separator: str | None) -> WrittenSides:
+        """The sides of all records. A separator joins the members of a team in a name. Frees the columns."""
+        teams = self.layout.teams
+        if teams is None:
+            white, values = self._columns.pop(WHITES)
+            black, _ = self._columns.pop(BLACKS)
+            numbers = np.asarray(values)
+            members = None
+        else:
+            numbers, members = self._members(teams)
+            white = np.arange(self._count)
+            black = np.arange(self._count, 2 * self._count)
+        signs = [MEMBER_SIGN] if separator is None else [MEMBER_SIGN, separator]
+        if not any(self._strings.holds(sign.encode()) for sign in signs):
+            return WrittenSides(self._strings.texts(numbers), members, white, black)
+        split = split_texts(self._strings.arrow(numbers), separator)
+        if members is not None:
+            members = members.with_members_of_names(split.members)
+        return WrittenSides(split.names, members or split.members, white, black)
+
+    def _members(self, teams: TeamFields) -> tuple[Codes, SideMembers]:
+        """The distinct names in columns of members, and the sides: White's of all records, then Black's.
+
+        Frees the columns.
+        """
+        fields = [*teams.white.members, *teams.black.members]
+        columns = _distinct([self._fields[field] for field in fields], len(self._strings))
+        numbers = columns[0][1]
+        codes = dict(zip(fields, [codes for codes, _ in columns], strict=True))
+        has_name = np.array([text.strip() != "" for text in self._strings.texts(numbers)], np.bool_)
+        white, black = (
+            members_in_columns(
+                np.column_stack([codes[field] for field in side.members]),
+                {column: self._shares(field) for column, field in side.shares.items()},
+                has_name,
+            )
+            for side in (teams.white, teams.black)
+        )
+        self._fields = {}
+        members = SideMembers(
+            np.concatenate([white.size, black.size]),
+            np.concatenate([white.name, black.name]),
+            np.concatenate([white.share, black.share]),
+        )
+        return numbers, members
+
+    def _shares(self, field: int) -> Array:
+        """The shares of the game that are written in a field, (records,)."""
+        ((codes, numbers),) = _distinct([self._fields[field]], len(self._strings))
+        shares: Array = np.array([share_of(text) for text in self._strings.texts(numbers)])
+        return shares[codes]
+
 
 def _joined_parts(parts: list[Codes]) -> Codes:
     """The parts concatenated; frees each part once it is copied."""
@@ -283,34 +366,24 @@ def _joined_parts(parts: list[Codes]) -> Codes:
 
 
 def _coded_columns(table: Table, fields: Mapping[int, Codes]) -> dict[str, _Coded]:
-    """The columns of a table by name, of the numbers of the strings in each field, shape (records,)."""
+    """The columns of a table by name, of the numbers of the strings in each field, shape (records,).
+
+    Members with columns of their own are not among them.
+    """
     size = len(table.strings)
     columns: dict[str, _Coded] = {}
     for name, indices in table.layout.columns.items():
         numbers = [fields[index] for index in indices]
-        if name in (WHITES, BLACKS) and table.layout.combiners.keys() & {WHITES, BLACKS}:
-            columns[name] = _combined(table, name, numbers)
-        elif name == WHITES:
+        if table.layout.teams is not None and name in (WHITES, BLACKS):
+            continue
+        if name == WHITES:
             blacks = fields[table.layout.columns[BLACKS][0]]
             columns[WHITES], columns[BLACKS] = _distinct([*numbers, blacks], size)
         elif len(numbers) > 1:
             columns[name] = _combined(table, name, numbers)
         elif name != BLACKS:
             (columns[name],) = _distinct(numbers, size)
-    if WHITES in table.layout.combiners:
-        columns[WHITES], columns[BLACKS] = _with_shared_values(columns[WHITES], columns[BLACKS])
     return columns
-
-
-def _with_shared_values(first: _Coded, second: _Coded) -> tuple[_Coded, _Coded]:
-    """Two columns of combined values as codes of one list of distinct ones."""
-    number: dict[Hashable, int] = {}
-    codes = []
-    for of_rows, values in (first, second):
-        of_values = np.array([number.setdefault(value, len(number)) for value in values], np.int64)
-        codes.append(narrow(of_values[of_rows]))
-    distinct = list(number)
-    return (codes[0], distinct), (codes[1], distinct)
 
 
 def _distinct(columns: Sequence[Codes], size: int) -> list[tuple[Codes, Codes]]:

@@ -81,10 +81,19 @@ class Strings:
             texts += decoded
         return texts
 
+    def holds(self, part: bytes) -> bool:
+        """Whether any string may contain a part."""
+        return part in self._characters[: self._starts[self.size]].tobytes()
+
+    def arrow(self, numbers: Codes) -> Any:
+        """The strings of these numbers as a binary Arrow array."""
+        import pyarrow as pa
+
+        buffers = [None, pa.py_buffer(self._starts), pa.py_buffer(self._characters)]
+        return pa.Array.from_buffers(pa.large_binary(), self.size, buffers).take(pa.array(numbers))
+
     def numbers_of(self, strings: Any) -> Ids:
         """Numbers of strings, old or new, shape (n,): of a list, or of a binary Arrow array without offset."""
-        from ttt_cli.kernels.strings import number_strings
-
         if isinstance(strings, list):
             starts = np.cumsum([0, *(len(string) for string in strings)], dtype=np.int64)
             characters = np.frombuffer(b"".join(strings), np.uint8)
@@ -97,6 +106,12 @@ class Strings:
             )
             starts = starts.astype(np.int64)
             characters = np.frombuffer(data or b"", np.uint8)
+        return self.numbers_between(characters, starts)
+
+    def numbers_between(self, characters: NDArray[np.uint8], starts: Places) -> Ids:
+        """Numbers of strings, old or new, shape (n,): string k is from `starts[k]` to `starts[k + 1]`."""
+        from ttt_cli.kernels.strings import number_strings
+
         numbers = np.empty(len(starts) - 1, np.int32)
         needed = int(starts[-1] - starts[0])
         while self.size + len(numbers) >= len(self._starts) or self._starts[

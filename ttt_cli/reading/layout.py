@@ -169,13 +169,7 @@ def find_layout(
 def _with_teams(layout: Layout, teams: TeamFields) -> Layout:
     """The layout with the members of both sides."""
     columns = {WHITES: teams.white.fields, BLACKS: teams.black.fields}
-    combiners: dict[str, Callable[..., Hashable]] = {
-        WHITES: teams.white.joined,
-        BLACKS: teams.black.joined,
-    }
-    return layout._replace(
-        columns={**layout.columns, **columns}, combiners={**layout.combiners, **combiners}
-    )
+    return layout._replace(columns={**layout.columns, **columns}, teams=teams)
 
 
 def _named_columns(data: DataConfig) -> list[str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ttt_cli.reading.text import decode
+from ttt_cli.support.arrays import Array, Mask, Places, ranges
 
 MEMBER_SIGN: Final = " \u2063/ "  # between members: with an invisible sign, which no name has
 # Between a member and the share of the game that the member played
 _SHARE_SIGN: Final = " \u2063* "
-_INVISIBLE: Final = MEMBER_SIGN[1]
-
-
 _SIDES: Final = (("white", "black"), ("home", "away"), ("winner", "loser"))
 _MEMBER: Final = r"(\d\d?)(?:name|player)?"
 _SHARE: Final = r"(\d\d?)share"
@@ -26,13 +28,8 @@ class SideFields(NamedTuple):
 
     @property
     def fields(self) -> tuple[int, ...]:
-        """All fields, as `JoinMembers` takes them."""
+        """All fields."""
         return (*self.members, *self.shares.values())
-
-    @property
-    def joined(self) -> JoinMembers:
-        """What joins the fields."""
-        return JoinMembers(len(self.members), tuple(self.shares))
 
 
 class TeamFields(NamedTuple):
@@ -81,63 +78,106 @@ def _numbered(words: Sequence[str], pattern: str) -> dict[int, int]:
     return fields
 
 
-@dataclass(frozen=True)
-class JoinMembers:
-    """Joins the fields of a side: names, then the shares of those that have a column of shares.
+class SideMembers(NamedTuple):
+    """Members of sides, those of a side one after the other; a side may have none.
 
-    `with_shares`: the index of the member of each share. A member with the share 0, or without a name, did not play.
+    | name | shape | |
+    |---|---|---|
+    | size | (sides,) | number of members of each side |
+    | name | (members,) | index of the member's name |
+    | share | (members,) | of the game that the member played |
     """
 
-    n_members: int
-    with_shares: tuple[int, ...] = ()
+    size: Places
+    name: Places
+    share: Array
 
-    def __call__(self, *fields: str) -> str:
-        """The members in one text; empty where a share is no number."""
-        names = [name.strip() for name in fields[: self.n_members]]
-        texts = ["1"] * self.n_members
-        for member, text in zip(self.with_shares, fields[self.n_members :], strict=True):
-            texts[member] = text.strip() or "1"
-        members = []
-        for name, text in zip(names, texts, strict=True):
-            share = _share_of(text)
-            if share is None:
-                return ""
-            if name and share > 0.0:
-                members.append(name if share == 1.0 else f"{name}{_SHARE_SIGN}{share:g}")
-        return MEMBER_SIGN.join(members)
+    def with_members_of_names(self, of_name: SideMembers) -> SideMembers:
+        """The sides with the members of each name in its place; they have the share of the name."""
+        first = np.cumsum(of_name.size) - of_name.size
+        size = of_name.size[self.name]
+        new = ranges(first[self.name], size)
+        side = np.repeat(np.arange(len(self.size)), self.size)
+        return SideMembers(
+            np.bincount(side, size, len(self.size)).astype(np.int64),
+            of_name.name[new],
+            of_name.share[new] * np.repeat(self.share, size),
+        )
 
 
-def _share_of(text: str) -> float | None:
-    """A share, None for what is no number from 0 to 1000."""
+def members_in_columns(names: Places, shares: Mapping[int, Array], has_name: Mask) -> SideMembers:
+    """The members of sides with columns of their own.
+
+    | name | shape | |
+    |---|---|---|
+    | names | (sides, members) | index of the name in each column |
+    | shares | (sides,) each | by index of the column; NaN where it is no share |
+    | has_name | (names,) | whether a name is more than blanks |
+
+    A member with the share 0, or without a name, did not play. A side with a share that is none has no members.
+    """
+    is_member = has_name[names]
+    share = np.ones(names.shape)
+    for column, of_column in shares.items():
+        share[:, column] = of_column
+    if shares:
+        is_member &= share > 0.0
+        is_member &= ~np.isnan(share).any(axis=1, keepdims=True)
+    return SideMembers(is_member.sum(axis=1), names[is_member], share[is_member])
+
+
+def share_of(text: str) -> float:
+    """The share in a text with six digits, 1 if it is empty; NaN for what is no number from 0 to 1000."""
     try:
-        share = float(text)
+        share = float(text.strip() or 1.0)
     except ValueError:
-        return None
-    return share if 0.0 <= share <= 1000.0 else None
+        return math.nan
+    return float(f"{share:g}") if 0.0 <= share <= 1000.0 else math.nan
 
 
-def joined_by_separator(text: str, separator: str) -> str:
-    """A name in which a separator joins the members of a team, with MEMBER_SIGN; any other name as it is."""
-    members = [member.strip() for member in text.split(separator)]
-    return text if len(members) == 1 else MEMBER_SIGN.join(members)
+class SplitTexts(NamedTuple):
+    """Texts of sides split into members, and the distinct names of these."""
+
+    names: list[str]
+    members: SideMembers
 
 
-def is_team_text(text: str) -> bool:
-    """Whether a text has members of a team, or a member with a share."""
-    return _INVISIBLE in text
+def split_texts(texts: Any, separator: str | None) -> SplitTexts:
+    """Split texts of sides, an Arrow array of bytes, where a separator or MEMBER_SIGN joins members."""
+    import pyarrow.compute as pc
+
+    sign = MEMBER_SIGN.encode()
+    if separator is not None:
+        texts = pc.replace_substring(_stripped(texts), sign, separator.encode())
+        sign = separator.encode()
+    parts = pc.split_pattern(texts, sign)
+    encoded = parts.flatten().dictionary_encode()
+    written = [decode(member).partition(_SHARE_SIGN) for member in encoded.dictionary.to_pylist()]
+    share = np.array([share_of(text) for _, _, text in written])
+    member = encoded.indices.to_numpy()
+    return SplitTexts(
+        [name.strip() for name, _, _ in written],
+        SideMembers(np.diff(parts.offsets.to_numpy()).astype(np.int64), member, share[member]),
+    )
 
 
-def members_of(text: str) -> list[tuple[str, float]]:
-    """Names and shares of the members in a text."""
-    members = []
-    for member in text.split(MEMBER_SIGN):
-        name, _, share = member.partition(_SHARE_SIGN)
-        members.append((name, float(share or 1.0)))
-    return members
+def _stripped(texts: Any) -> Any:
+    """Texts without blanks around them. Only those that begin or end with a blank or beyond ASCII are looked at."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with_blanks = pc.match_substring_regex(texts, r"^[^!-~]|[^!-~]$").to_numpy(zero_copy_only=False)
+    if not with_blanks.any():
+        return texts
+    stripped = [
+        decode(text).strip().encode("utf-8", "surrogateescape")
+        for text in texts.filter(pa.array(with_blanks)).to_pylist()
+    ]
+    return pc.replace_with_mask(texts, pa.array(with_blanks), pa.array(stripped, texts.type))
 
 
 def text_of(members: Sequence[tuple[str, float]]) -> str:
-    """The text of members, as `members_of` reads it."""
+    """The text of names and shares of members, as `split_texts` reads it."""
     return MEMBER_SIGN.join(
         name if share == 1.0 else f"{name}{_SHARE_SIGN}{share!r}" for name, share in members
     )
