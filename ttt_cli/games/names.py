@@ -22,12 +22,9 @@ _FEW: Final = 1_000
 def _pairs_that_match(pattern: str) -> Mask:
     """Whether a pattern matches, for each pair of characters."""
     characters = [chr(code) for code in range(_ASCII)]
+    search = re.compile(pattern).search
     return np.array(
-        [
-            re.search(pattern, first + second) is not None
-            for first in characters
-            for second in characters
-        ]
+        [search(first + second) is not None for first in characters for second in characters]
     )
 
 
