@@ -185,7 +185,7 @@ class SumLinks(NamedTuple):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | sums | | | rows over variables: nodes, then offsets of categories, then performances |
+    | sums | | | rows over variables: nodes, then offsets and shared parts by number, then performances |
     | precision | (rows,) | 1/points^2 | q of each sum, all equal games together |
     """
 
@@ -201,6 +201,7 @@ class OffsetLinks(NamedTuple):
     | first, second | (pairs,) | | offsets of players who met, the smaller number first |
     | precision | (pairs,) | 1/points^2 | q of the difference of their skills and offsets, over all their games there |
     | variance | (offsets,) | points^2 | of the step since the offset before, 0 where both are one; first of the prior |
+    | | | | (shared parts among them) |
     """
 
     first: Ids
@@ -222,7 +223,7 @@ class Links:
     | | | | at first nodes of the prior, around the mean of newcomers then |
     | positive | (nodes,) | 1/points^2 | precision of the positivity of draw margins; NaN without them |
     | offsets | | | those of categories of games, if there are any |
-    | sums | | | games of teams and in orders of finish, if there are any |
+    | sums | | | games of teams and in orders of finish, and of correlated offsets, if there are any |
     """
 
     first: Ids
@@ -250,6 +251,14 @@ class ExtraBeliefs(NamedTuple):
     reported: Array
 
 
+class ExpectedSkill(NamedTuple):
+    """Skills in a category at nodes before the player's first game there, (nodes,) each, points."""
+
+    nodes: Places
+    mean: Array
+    sd: Array
+
+
 class CategorySkill(NamedTuple):
     """Skill in a category of games: the sum of skill and the offset of the category.
 
@@ -259,12 +268,16 @@ class CategorySkill(NamedTuple):
     | games | (n,) | games | weighted number of games in the category |
     | walk | (n,) | points | its chain |
     | offset | (n,) | | number of the offset among those of all categories |
+    | shared | (n,) | | number of the part that the offset shares with others, None if they are independent |
+    | expected | | | skills before the first game in it, by offsets in other categories; None if these are independent |
     """
 
     nodes: Places
     games: Array
     walk: Walk
     offset: Places
+    shared: Places | None = None
+    expected: ExpectedSkill | None = None
 
 
 AFTER_ALL_YEARS: Final = np.iinfo(np.int32).max
@@ -398,10 +411,16 @@ class NodeSkills(NamedTuple):
 
 
 def skills_in_category(fit: Fit, category: str, offset_sd: float) -> NodeSkills:
-    """Skills in a category with offsets; those of players without a game in it yet by its prior N(0, `offset_sd`^2)."""
+    """Skills in a category with offsets; those of players without a game in it yet by its prior N(0, `offset_sd`^2).
+
+    Of these, players with games in other categories have what their offsets there predict, if offsets are correlated.
+    """
     mean = fit.mean.copy()
     sd = np.hypot(fit.sd, offset_sd)
     skill = fit.categories.get(category)
+    if skill is not None and skill.expected is not None:
+        mean[skill.expected.nodes] = skill.expected.mean
+        sd[skill.expected.nodes] = skill.expected.sd
     if skill is not None:
         mean[skill.nodes] = skill.walk.mean
         sd[skill.nodes] = skill.walk.sd

@@ -13,7 +13,7 @@ from tests.support.builders import make_games
 from tests.support.cases import each
 from tests.support.random_sides import as_history
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import Fit, skills_in_category
 from ttt_cli.games.table import Games
 from ttt_cli.inference.joint.samples import sampled_histories
 from ttt_cli.inference.model import NO_OFFSETS
@@ -126,12 +126,17 @@ def random_rows(seed: int, games: int = 40):
 TWO = {"rapid": {"sd": 90.0, "tau": 40.0}, "blitz": {"sd": 140.0, "tau": 25.0}}
 
 
-@each("posterior, seed", [("joint", 1), ("joint", 2), ("factorised", 1)])
-def test_log_evidence_and_gradient(posterior, seed):
+@each(
+    "posterior, seed, correlation",
+    [("joint", 1, 0.0), ("joint", 2, 0.6), ("factorised", 1, 0.0), ("factorised", 1, 0.6)],
+)
+def test_log_evidence_and_gradient(posterior, seed, correlation):
     """Gradient in sd and tau of categories, and in what links and pairs share, against differences."""
     solver = SolverConfig(tol=1e-10, posterior=posterior)
     timeline = build_timeline(games_in_categories(random_rows(seed)), "year", "known")
-    params = ttt.Params(**FIGURES, white_advantage=35.0, offsets=TWO)
+    params = ttt.Params(
+        **FIGURES, white_advantage=35.0, offsets=TWO, offset_correlation=correlation
+    )
     gradient = ttt.gradient(timeline, params, ttt.fit(timeline, params, solver))
 
     def log_evidence(changed):
@@ -147,6 +152,11 @@ def test_log_evidence_and_gradient(posterior, seed):
             lambda step, key=key, value=value: params.model_copy(update={key: value + step})
         )
         assert gradient[key] == pytest.approx(by_difference, rel=2e-4, abs=2e-7), key
+    if correlation:
+        by_difference = slope(
+            lambda step: params.model_copy(update={"offset_correlation": correlation + step}), 1e-3
+        )
+        assert gradient["offset_correlation"] == pytest.approx(by_difference, rel=2e-4)
     for category, setting in TWO.items():
         for key, value in setting.items():
 
@@ -156,6 +166,69 @@ def test_log_evidence_and_gradient(posterior, seed):
 
             expected = pytest.approx(slope(changed), rel=2e-4, abs=2e-7)
             assert gradient[f"offsets.{category}.{key}"] == expected, (category, key)
+
+
+@each("seed, margins", [(1, False), (2, False), (3, True)])
+def test_correlated_offsets(seed, margins):
+    """Of the dense twin, whose prior has the covariances of offsets; with margins of victory links are sums."""
+    rows = random_rows(seed)
+    more = {"margin_steps": {"2": 120.0, "3": 90.0}} if margins else {}
+    if margins:
+        rows = [
+            (*row, False, float(number % 4) if row[4] != 1 else 0.0)
+            for number, row in enumerate(rows)
+        ]
+    timeline, fit = fitted(rows, offsets=TWO, offset_correlation=0.6, **more)
+    params = ttt.Params(**FIGURES, white_advantage=0.0, offsets=TWO, offset_correlation=0.6, **more)
+    history = as_history(timeline, params, fit.elo_unit)
+    twin = JointTwin(*history.prior(), history.links).run()
+    mean, covariance = twin.gaussian()
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    labels = [
+        (timeline.players[player], int(timeline.label(int(period))))
+        for player, period in zip(timeline.node_player, timeline.node_period, strict=True)
+    ]
+    for name, skill in fit.categories.items():
+        before: dict[str, list[int]] = {}
+        for index, node in enumerate(skill.nodes):
+            player, year = labels[node]
+            sum_of = [history.number(player, year), history.number(f"{player} {name}", year)]
+            assert skill.walk.mean[index] == pytest.approx(mean[sum_of].sum(), abs=1e-5)
+            variance = covariance[np.ix_(sum_of, sum_of)].sum()
+            assert skill.walk.sd[index] == pytest.approx(np.sqrt(variance), abs=1e-5)
+            if player in before:
+                with_before = covariance[np.ix_(sum_of, before[player])].sum()
+                assert skill.walk.covariance[index] == pytest.approx(with_before, rel=1e-7)
+            before[player] = sum_of
+
+
+def test_offsets_in_one_category_tell_about_another():
+    """Before a first game there: by the joint Gaussian of skill and offset, with the part that the prior predicts."""
+    rows = [
+        ("rapid", 1900, "a", "b", 2),
+        ("rapid", 1901, "a", "b", 2),
+        ("", 1901, "a", "b", 0),
+        ("blitz", 1901, "b", "c", 2),
+    ]
+    correlation = 0.7
+    timeline, fit = fitted(rows, offsets=TWO, offset_correlation=correlation)
+    params = ttt.Params(**FIGURES, white_advantage=0.0, offsets=TWO, offset_correlation=correlation)
+    history = as_history(timeline, params, fit.elo_unit)
+    # an offset that nobody has played with yet: what the first of rapid says about it
+    history.add_chain("a blitz", [1901], TWO["blitz"]["sd"], 0.0, 0.0)
+    of_both = correlation * TWO["blitz"]["sd"] * TWO["rapid"]["sd"]
+    history.correlated.append(("a rapid", "a blitz", of_both))
+    mean, covariance = JointTwin(*history.prior(), history.links).run().gaussian()
+    sum_of = [history.number("a", 1901), history.number("a blitz", 1901)]
+    expected = skills_in_category(fit, "blitz", TWO["blitz"]["sd"])
+    node = next(
+        node
+        for node in range(timeline.n_nodes)
+        if timeline.players[timeline.node_player[node]] == "a" and timeline.next[node] < 0
+    )
+    assert expected.mean[node] == pytest.approx(mean[sum_of].sum(), abs=1e-5)
+    variance = covariance[np.ix_(sum_of, sum_of)].sum()
+    assert expected.sd[node] == pytest.approx(np.sqrt(variance), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -18,6 +18,7 @@ class History:
     """Chains of variables with their years, then performances; links of their games.
 
     `chains` are names with the years, sd and drift of each; `sums` and `spread` those of performances (`performed`).
+    `correlated` are pairs of chains with the covariance of their first variables, whose later steps are independent.
     """
 
     mean: float = MEAN
@@ -26,6 +27,7 @@ class History:
     sums: list[dict[int, float]] = field(default_factory=list)
     spread: list[float] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    correlated: list[tuple[str, str, float]] = field(default_factory=list)
 
     def add_chain(
         self, name: str, years: list[float], sd: float = SD, drift: float = TAU, mean: float = MEAN
@@ -62,10 +64,15 @@ class History:
         )
         covariance = np.zeros((self.size, self.size))
         begin = 0
-        for _, years, sd, drift in self.chains:
+        part_of = {}
+        for name, years, sd, drift in self.chains:
             end = begin + len(years)
             covariance[begin:end, begin:end] = walk_covariance(years, sd, drift)
+            part_of[name] = slice(begin, end)
             begin = end
+        for first, second, of_both in self.correlated:
+            covariance[part_of[first], part_of[second]] = of_both
+            covariance[part_of[second], part_of[first]] = of_both
         return mean, covariance
 
     def prior(self):

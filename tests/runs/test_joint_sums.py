@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.inference.test_categories import games_in_categories
+from tests.inference.test_categories import random_rows as random_games
 from tests.reference.links_dense import JointTwin
 from tests.support.cases import each
 from tests.support.handmade import CONFIG
@@ -68,3 +70,34 @@ def test_records_of_members_of_many_teams(pairs: int) -> None:
         columns["player"], columns["wins"], columns["losses"], strict=True
     ):
         assert (wins, losses) == ((1.0, 0.0) if name[0] in "ab" else (0.0, 1.0))
+
+
+@each("seed, way", [(1, "pairs"), (2, "pairs"), (0, "teams")])
+def test_covariances_of_correlated_offsets(seed: int, way: str, tmp_path: Path) -> None:
+    """Of skills in both categories, of merged games of two players and of teams and orders of finish."""
+    games = {
+        "pairs": lambda: games_in_categories(random_games(seed)),
+        "teams": lambda: games_of_sides(*random_rows(seed)),
+    }[way]()
+    timeline = build_timeline(games, "year", "known")
+    offsets = {"rapid": {"sd": 90.0, "tau": 40.0}, "blitz": {"sd": 140.0, "tau": 25.0}}
+    params = ttt.Params(**PARAMS, offsets=offsets, offset_correlation=0.6)
+    fit = ttt.fit(timeline, params, JOINT)
+    history = as_history(timeline, params, fit.elo_unit)
+    exact = JointTwin(*history.prior(), history.links).run().gaussian()[1]
+    write_run(tmp_path / "games.ttt", games, timeline, fit, CONFIG)
+    labels = [
+        (timeline.players[player], timeline.label(int(period)))
+        for player, period in zip(timeline.node_player, timeline.node_period, strict=True)
+    ]
+    for name in offsets:
+        skills = [
+            (player, year) for player, year in labels if history.has(f"{player} {name}", int(year))
+        ]
+        weights = np.zeros((len(exact), len(skills)))
+        for column, (player, year) in enumerate(skills):
+            weights[history.number(player, int(year)), column] = 1.0
+            weights[history.number(f"{player} {name}", int(year)), column] = 1.0
+        with open_run(tmp_path / "games.ttt", category=name) as run:
+            covariance = run.covariance(skills).to_numpy()
+        assert covariance == pytest.approx(weights.T @ exact @ weights, rel=1e-5, abs=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 
@@ -83,6 +84,20 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
                 history.add_chain(
                     f"{player} {name}", from_debut, setting["sd"], setting["tau"], 0.0
                 )
+
+    for player in years:
+        of_player = [
+            name
+            for name in params.offsets
+            if any(chain[0] == f"{player} {name}" for chain in history.chains)
+        ]
+        for first, second in combinations(of_player, 2):
+            covariance = (
+                params.offset_correlation
+                * params.offsets[first]["sd"]
+                * params.offsets[second]["sd"]
+            )
+            history.correlated.append((f"{player} {first}", f"{player} {second}", covariance))
 
     def terms(game: int, side: int) -> dict[int, float]:
         entries = {}

@@ -6,6 +6,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator
 
 PREFIX: Final = "offsets."
+CORRELATION: Final = (
+    "offset_correlation"  # key of the correlation of the offsets of several categories
+)
 OffsetKey = Literal["sd", "tau"]
 OffsetSettings = Mapping[str, Mapping[OffsetKey, float]]
 

@@ -456,11 +456,15 @@ class _CategoryOffsets:
         # at present; at first of no category
         self._offset = np.full((plan.players, 1 + len(plan.offsets)), math.nan)
         self._offset[:, 0] = 0.0
-        self._sd = np.array([0.0, *(setting["sd"] for setting in plan.offsets.values())])
+        sd = np.array([0.0, *(setting["sd"] for setting in plan.offsets.values())])
         self._tau = np.array([0.0, *(setting["tau"] for setting in plan.offsets.values())])
+        self._own_sd = math.sqrt(1.0 - plan.offset_correlation) * sd
+        self._shared_sd = math.sqrt(plan.offset_correlation) * sd
         shares = [*plan.shares.values()]
         self._shares = np.array([max(1.0 - sum(shares), 0.0), *shares])
         self._rng = np.random.default_rng([plan.seed, 3])
+        # what a player's offsets have in common, in sds
+        self._shared = np.random.default_rng([plan.seed, 5]).standard_normal(plan.players)
 
     def begin_year(self) -> None:
         """All offsets walk for a year."""
@@ -475,7 +479,9 @@ class _CategoryOffsets:
         for side in (white, black):
             is_first = np.isnan(self._offset[side, category])
             new = np.unique(np.column_stack([side, category])[is_first], axis=0)
-            self._offset[new[:, 0], new[:, 1]] = self._rng.normal(0.0, self._sd[new[:, 1]])
+            player, of = new.T
+            own = self._rng.normal(0.0, self._own_sd[of])
+            self._offset[player, of] = own + self._shared_sd[of] * self._shared[player]
         return of_white + self._offset[white, category], of_black + self._offset[black, category]
 
     def end_year(self, rows: Places, players: Ids, skill: Array) -> None:

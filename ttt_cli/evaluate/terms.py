@@ -15,6 +15,7 @@ from typing import Any, Final
 from ttt_cli.config.covariates import PREFIX as COVARIATES
 from ttt_cli.config.documents import Document
 from ttt_cli.config.margin_steps import PREFIX as STEPS
+from ttt_cli.config.offsets import CORRELATION
 from ttt_cli.config.offsets import PREFIX as OFFSETS
 from ttt_cli.inference.advantage import NAME as ADVANTAGE
 from ttt_cli.inference.lapse import NAME as LAPSE
@@ -38,6 +39,7 @@ _WITHOUT: Final[dict[str, dict[str, object]]] = {
     "draw_margin_strength": {"draw_margin_strength": 0.0},
     "prior_mean_drift": {"prior_mean_drift": 0.0},
     LAPSE: {LAPSE: 0.0},
+    CORRELATION: {CORRELATION: 0.0},
 }
 _OFF: Final = (None, 0.0, "debut")
 

@@ -84,6 +84,13 @@ class RowPairs(NamedTuple):
     product: Array
 
 
+class EntryPairs(NamedTuple):
+    """Pairs of entries of the same row of a sparse matrix, in the order of `RowPairs`, (pairs,) each."""
+
+    first: Places
+    second: Places
+
+
 class SumRows(NamedTuple):
     """Sums of variables as rows of a sparse matrix C.
 
@@ -103,14 +110,19 @@ class SumRows(NamedTuple):
         """The number of entries of each row, (rows,)."""
         return np.diff(self.start)
 
-    def pairs(self) -> RowPairs:
-        """All pairs of variables of each row: of a row with entries 4, 5 and 6 these are (4, 5), (4, 6) and (5, 6)."""
+    def pairs_of_entries(self) -> EntryPairs:
+        """All pairs of entries of each row: of a row with entries 4, 5 and 6 these are (4, 5), (4, 6) and (5, 6)."""
         entries = len(self.variable)
         end = np.repeat(self.start[1:], self.length)  # of the row of each entry
         partners = end - np.arange(entries) - 1
         first = np.repeat(np.arange(entries), partners)
         before = np.cumsum(partners) - partners
         second = np.arange(len(first)) - np.repeat(before, partners) + first + 1
+        return EntryPairs(first, second)
+
+    def pairs(self) -> RowPairs:
+        """The variables of `pairs_of_entries`."""
+        first, second = self.pairs_of_entries()
         return RowPairs(
             self.variable[first],
             self.variable[second],

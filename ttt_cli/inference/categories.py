@@ -2,29 +2,37 @@
 
 An offset is N(0, sd^2) at the player's first game of the category and walks from then on. So that the skill in a
 category is known wherever that of the player is, its chain has a variable at each of the player's nodes from then on.
+
+With a correlation r the offset is the sum of a part of its own, N(0, (1 - r) sd^2) at first, and of a part that all
+categories share: sd / u times a variable N(0, r u^2), which does not change. u, the largest sd, is its unit. So offsets
+of two categories have the correlation r where they begin, whatever their sds are, and variances as without it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.config.offsets import OffsetSettings, offset_key
-from ttt_cli.fitted import CategorySkill, ExtraBeliefs, Walk
+from ttt_cli.config.offsets import CORRELATION, OffsetSettings, offset_key
+from ttt_cli.fitted import CategorySkill, ExpectedSkill, ExtraBeliefs, Walk
 from ttt_cli.inference.links import (
     UNKNOWN_CODE,
     CategoryGames,
     ExtraVariables,
     LinkedGames,
+    LoadingEntries,
     MergedGames,
+    SharedParts,
     VariablePairs,
     merge_games,
     points_given,
 )
-from ttt_cli.inference.model import ChainSlopes, Play
+from ttt_cli.inference.model import LinksGradient, Play
 from ttt_cli.kernels.ep.structures import LinkRows, Pairings
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.errors import ConfigError, suggested
@@ -41,23 +49,60 @@ class CategoryOffset(NamedTuple):
     tau: float
 
 
-def category_offsets(settings: OffsetSettings) -> tuple[CategoryOffset, ...]:
-    """The offsets of a config."""
-    return tuple(
+class OffsetPriors(NamedTuple):
+    """Priors of the offsets of all categories, and the `correlation` of those of a player in several categories."""
+
+    categories: tuple[CategoryOffset, ...] = ()
+    correlation: float = 0.0
+
+    @property
+    def are_correlated(self) -> bool:
+        """Whether the offsets of a player have a shared part."""
+        return self.correlation > 0.0 and len(self.categories) > 1
+
+    @property
+    def sds(self) -> Array:
+        """Sds of the first variables of chains, points: of the parts of each category, then of the shared part."""
+        sds = np.array([category.sd for category in self.categories])
+        if not self.are_correlated:
+            return sds
+        of_shared = math.sqrt(self.correlation) * sds.max()
+        return np.append(math.sqrt(1.0 - self.correlation) * sds, of_shared)
+
+    @property
+    def drifts(self) -> Array:
+        """Sds of the changes over a year, points, as `sds`: the shared part does not change."""
+        drifts = [category.tau for category in self.categories]
+        return np.array([*drifts, 0.0] if self.are_correlated else drifts)
+
+    @property
+    def loadings(self) -> Array:
+        """What multiplies the shared part in each category, (categories,)."""
+        sds = np.array([category.sd for category in self.categories])
+        return np.asarray(sds / sds.max())
+
+
+NO_OFFSET_PRIORS: Final = OffsetPriors()
+
+
+def offset_priors(settings: OffsetSettings, correlation: float) -> OffsetPriors:
+    """The priors of offsets of a config."""
+    categories = [
         CategoryOffset(name, setting["sd"], setting["tau"]) for name, setting in settings.items()
-    )
+    ]
+    return OffsetPriors(tuple(categories), correlation)
 
 
 class OffsetVariables(NamedTuple):
-    """Offsets of players in categories as chained variables, by node, then category.
+    """Offsets of players in categories as chained variables, by node, then category; the shared part comes last.
 
     | name | shape | |
     |---|---|---|
     | node | (variables,) | node of the timeline |
-    | category | (variables,) | index of the category |
+    | category | (variables,) | index of the category; that after all categories: the shared part |
     | previous, following | (variables,) | neighbours in the chain, -1 at its ends |
     | years | (variables,) | since the variable before, 0 at the first |
-    | number | (categories, nodes + 1) | variable of each category at each node, -1: none; the last is for node -1 |
+    | number | (indices, nodes + 1) | variable of each index of `category` at each node, -1: none; the last: node -1 |
     """
 
     node: Ids
@@ -75,12 +120,12 @@ class PlayerOffsets:
     | name | shape | |
     |---|---|---|
     | timeline | | all games |
-    | offsets | (categories,) | their priors |
+    | priors | | of the offsets |
     | variables | | the offsets of players |
     """
 
     timeline: Timeline
-    offsets: tuple[CategoryOffset, ...]
+    priors: OffsetPriors
     variables: OffsetVariables
 
     @property
@@ -88,8 +133,8 @@ class PlayerOffsets:
         """The offsets with their chains, without performances."""
         variables = self.variables
         node_start = self.timeline.node_start
-        sds = np.array([of.sd for of in self.offsets])[variables.category]
-        drifts = np.array([of.tau for of in self.offsets])[variables.category]
+        sds = self.priors.sds[variables.category]
+        drifts = self.priors.drifts[variables.category]
         variance = np.where(variables.previous < 0, sds**2, drifts**2 * variables.years)
         return ExtraVariables(
             chained=np.searchsorted(variables.node, node_start).astype(np.int64),
@@ -101,68 +146,200 @@ class PlayerOffsets:
         )
 
     @property
+    def _own(self) -> Places:
+        """Variables of a category."""
+        return np.flatnonzero(self.variables.category < len(self.priors.categories))
+
+    @property
+    def _shared(self) -> Places:
+        """Variables of shared parts."""
+        return np.flatnonzero(self.variables.category == len(self.priors.categories))
+
+    @property
+    def _shared_beside_own(self) -> Places:
+        """The shared part at the node of each variable of `_own`."""
+        of_shared = self.variables.number[len(self.priors.categories)]
+        return np.asarray(of_shared[self.variables.node[self._own]], np.int64)
+
+    @property
     def _later(self) -> Places:
-        """Variables with one before in their chain."""
-        return np.flatnonzero(self.variables.previous >= 0)
+        """Indices among `_own` of variables with one before in their chain."""
+        return np.flatnonzero(self.variables.previous[self._own] >= 0)
+
+    @property
+    def _before(self) -> Places:
+        """The indices among `_own` of the variables before those of `_later`."""
+        index = np.full(len(self.variables.node), -1)
+        index[self._own] = np.arange(len(self._own))
+        return index[self.variables.previous[self._own[self._later]]]
 
     @property
     def reported(self) -> VariablePairs:
-        """Skill and offset at each node; then skill and the offset before, and the skill before and offset."""
+        """Pairs of variables with covariances that `skills` needs.
+
+        Skill and offset at each node; then skill and the offset before, and the skill before and offset. With a shared
+        part then skill and shared part at each of its nodes, and offset and shared part at each node.
+        """
         nodes = self.timeline.n_nodes
-        node = self.variables.node
+        own = self._own
+        node = self.variables.node[own]
         later = self._later
-        before = self.variables.previous[later]
-        first = np.concatenate([node, node[later], node[before]])
-        second = nodes + np.concatenate([np.arange(len(node)), before, later])
-        return VariablePairs(first.astype(np.int32), second.astype(np.int32))
+        before = self._before
+        first: list[NDArray[np.integer]] = [node, node[later], node[before]]
+        second = [nodes + own, nodes + own[before], nodes + own[later]]
+        if self.priors.are_correlated:
+            first += [self.variables.node[self._shared], nodes + own]
+            second += [nodes + self._shared, nodes + self._shared_beside_own]
+        return VariablePairs(
+            np.concatenate(first).astype(np.int32), np.concatenate(second).astype(np.int32)
+        )
+
+    def _beliefs(self, skill: Walk, extra: ExtraBeliefs) -> _SkillBeliefs:
+        """Beliefs about the skill in the category of each variable of `_own`."""
+        own = self._own
+        node = self.variables.node[own]
+        later = self._later
+        before = self._before
+        n_later = len(later)
+        at_once, with_before, before_with, *_ = np.split(
+            extra.reported, np.cumsum([len(own), n_later, n_later])
+        )
+        variance = skill.sd[node] ** 2 + extra.sd[own] ** 2 + 2.0 * at_once
+        covariance = skill.covariance[node] + extra.covariance[own]
+        covariance[later] += with_before + before_with
+        mean = skill.mean[node] + extra.mean[own]
+        if not self.priors.are_correlated:
+            return _SkillBeliefs(mean, variance, covariance)
+        # of the skill without the shared part, and of the shared part a c
+        loading = self.priors.loadings[self.variables.category[own]]
+        shared = self._shared_beside_own
+        with_shared = loading * (
+            self._covariance_with_skill(extra)[shared] + self._covariance_with_own(extra)
+        )
+        of_shared = loading**2 * extra.sd[shared] ** 2
+        covariance[later] += of_shared[later] + with_shared[later] + with_shared[before]
+        return _SkillBeliefs(
+            mean=mean + loading * extra.mean[shared],
+            variance=variance + of_shared + 2.0 * with_shared,
+            covariance=covariance,
+        )
+
+    def _covariance_with_skill(self, extra: ExtraBeliefs) -> Array:
+        """Covariances of shared parts with the skills beside them, (variables,), 0 of other variables."""
+        shared = self._shared
+        begin = len(self._own) + 2 * len(self._later)
+        covariance = np.zeros(len(self.variables.node))
+        covariance[shared] = extra.reported[begin : begin + len(shared)]
+        return covariance
+
+    def _covariance_with_own(self, extra: ExtraBeliefs) -> Array:
+        """Covariances of the variables of `_own` with the shared parts beside them."""
+        begin = len(self._own) + 2 * len(self._later) + len(self._shared)
+        return extra.reported[begin : begin + len(self._own)]
 
     def skills(self, skill: Walk, extra: ExtraBeliefs) -> dict[str, CategorySkill]:
         """Skills in all categories, from beliefs about players and offsets."""
-        variables = self.variables
-        node = variables.node
-        later = self._later
-        at_once, with_before, before_with = np.split(
-            extra.reported, [len(node), len(node) + len(later)]
-        )
-        of_offsets = slice(len(node))  # performances come after them
-        variance = skill.sd[node] ** 2 + extra.sd[of_offsets] ** 2 + 2.0 * at_once
-        covariance = skill.covariance[node] + extra.covariance[of_offsets]
-        covariance[later] += with_before + before_with
-        mean = skill.mean[node] + extra.mean[of_offsets]
+        own = self._own
+        beliefs = self._beliefs(skill, extra)
         skills: dict[str, CategorySkill] = {}
-        for index, offset in enumerate(self.offsets):
-            of_category = np.flatnonzero(variables.category == index)
-            nodes = node[of_category].astype(np.int64)
+        for index, offset in enumerate(self.priors.categories):
+            of_category = np.flatnonzero(self.variables.category[own] == index)
+            nodes = self.variables.node[own[of_category]].astype(np.int64)
             drift = (
                 skill.drift if isinstance(skill.drift, float) else np.asarray(skill.drift)[nodes]
             )
             walk = Walk(
-                mean=mean[of_category],
-                sd=np.sqrt(variance[of_category]),
-                covariance=covariance[of_category],
+                mean=beliefs.mean[of_category],
+                sd=np.sqrt(beliefs.variance[of_category]),
+                covariance=beliefs.covariance[of_category],
                 drift=np.hypot(drift, offset.tau),
                 curve=skill.curve.at(nodes),
             )
             games = self.timeline.with_games_where(
                 self.timeline.in_category(offset.name)
             ).node_games
-            skills[offset.name] = CategorySkill(nodes, games[nodes], walk, of_category)
+            are_correlated = self.priors.are_correlated
+            skills[offset.name] = CategorySkill(
+                nodes,
+                games[nodes],
+                walk,
+                own[of_category],
+                self._shared_beside_own[of_category] if are_correlated else None,
+                self._expected(index, skill, extra),
+            )
         return skills
 
-    def gradient(self, of_extra: ChainSlopes) -> dict[str, float]:
-        """Gradient of the log-evidence in sd and tau of all categories, by key."""
+    def _expected(self, index: int, skill: Walk, extra: ExtraBeliefs) -> ExpectedSkill | None:
+        """Skills in a category before the player's first game there, by games in others; None without a shared part."""
+        if not self.priors.are_correlated:
+            return None
+        number = self.variables.number[index]
+        shared = self._shared[number[self.variables.node[self._shared]] < 0]
+        nodes = self.variables.node[shared].astype(np.int64)
+        loading = self.priors.loadings[index]
+        covariance = loading * self._covariance_with_skill(extra)[shared]
+        of_shared = (loading * extra.sd[shared]) ** 2 + self.priors.sds[index] ** 2
+        return ExpectedSkill(
+            nodes,
+            mean=skill.mean[nodes] + loading * extra.mean[shared],
+            sd=np.sqrt(skill.sd[nodes] ** 2 + of_shared + 2.0 * covariance),
+        )
+
+    def loading_entries(self, rows: LinkRows) -> LoadingEntries | None:
+        """Where links have shared parts, None without any; a link is of one category."""
+        if not self.priors.are_correlated:
+            return None
+        category_of_entry = np.full(len(rows.variable), -1)
+        offset = rows.variable - self.timeline.n_nodes
+        is_offset = (offset >= 0) & (offset < len(self.variables.node))
+        category_of_entry[is_offset] = self.variables.category[offset[is_offset]]
+        is_shared = category_of_entry == len(self.priors.categories)
+        link = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
+        category_of_link = np.full(len(rows.weight), -1)
+        is_own = (category_of_entry >= 0) & ~is_shared
+        category_of_link[link[is_own]] = category_of_entry[is_own]
+        entries = np.flatnonzero(is_shared)
+        return LoadingEntries(
+            entries,
+            link[entries],
+            category_of_link[link[entries]],
+            len(self.priors.categories),
+        )
+
+    def gradient(self, of_links: LinksGradient) -> dict[str, float]:
+        """Gradient of the log-evidence in sd and tau of all categories, and in their correlation, by key."""
         variables = self.variables
+        categories = self.priors.categories
         first = variables.previous < 0
+        of_extra = of_links.extra
+        correlation = self.priors.correlation if self.priors.are_correlated else 0.0
         slopes: dict[str, float] = {}
-        for index, offset in enumerate(self.offsets):
+        by_correlation = 0.0
+        unit = max(category.sd for category in categories)
+        for index, offset in enumerate(categories):
             here = variables.category == index
             by_variance = of_extra.by_variance[here]
             years = np.where(first, 0.0, variables.years)[here]
-            slopes[offset_key(offset.name, "sd")] = (
-                2.0 * offset.sd * float(by_variance[first[here]].sum())
-            )
+            of_first = float(by_variance[first[here]].sum())
+            by_sd = 2.0 * (1.0 - correlation) * offset.sd * of_first
+            if of_links.loadings is not None:
+                by_sd += float(of_links.loadings[index]) / offset.sd
+            by_correlation -= offset.sd**2 * of_first
+            slopes[offset_key(offset.name, "sd")] = by_sd
             slopes[offset_key(offset.name, "tau")] = 2.0 * offset.tau * float(years @ by_variance)
+        if self.priors.are_correlated:
+            of_shared = first & (variables.category == len(categories))
+            by_correlation += unit**2 * float(of_extra.by_variance[of_shared].sum())
+            slopes[CORRELATION] = by_correlation
         return slopes
+
+
+class _SkillBeliefs(NamedTuple):
+    """Means and variances of skills, and covariances with those before, (skills,) each, points and points^2."""
+
+    mean: Array
+    variance: Array
+    covariance: Array
 
 
 @dataclass(frozen=True)
@@ -180,6 +357,17 @@ class Categories:
     base: Timeline
     merged: MergedGames
 
+    @property
+    def shared_parts(self) -> SharedParts | None:
+        """The shared part beside each offset, None without any."""
+        priors = self.player_offsets.priors
+        if not priors.are_correlated:
+            return None
+        variables = self.player_offsets.variables
+        loadings = np.append(priors.loadings, 0.0)  # of shared parts themselves
+        of_shared = variables.number[len(priors.categories)]
+        return SharedParts(of_shared[variables.node], loadings[variables.category])
+
     def links(self, play: Play) -> LinkedGames:
         """The games as links, when they are played so."""
         variables = self.player_offsets.variables
@@ -188,7 +376,15 @@ class Categories:
         links = len(self.merged)
         of_first = variables.node[games.first]
         of_second = variables.node[games.second]
-        entries = [of_first, of_second, nodes + games.first, nodes + games.second]
+        variable = [of_first, of_second, nodes + games.first, nodes + games.second]
+        coefficient = [np.ones(links), -np.ones(links), np.ones(links), -np.ones(links)]
+        shared = self.shared_parts
+        if shared:
+            variable += [
+                nodes + shared.variable[games.first],
+                nodes + shared.variable[games.second],
+            ]
+            coefficient += [shared.loading[games.first], -shared.loading[games.first]]
         points = points_given(
             self.merged.handicap, play.elo_unit, play.offsets.advantage, play.offsets.covariates
         )
@@ -197,9 +393,9 @@ class Categories:
         no_ends = np.zeros(links)  # of intervals: draw margins fill them in
         rows = LinkRows(
             start=games.start,
-            row=4 * np.arange(links + 1),
-            variable=np.column_stack(entries).ravel().astype(np.int32),
-            coefficient=np.tile([1.0, -1.0, 1.0, -1.0], links),
+            row=len(variable) * np.arange(links + 1),
+            variable=np.column_stack(variable).ravel().astype(np.int32),
+            coefficient=np.column_stack(coefficient).ravel(),
             offset=offset,
             noise=np.full(links, play.noise),
             low=no_ends,
@@ -207,35 +403,43 @@ class Categories:
             weight=games.weight,
         )
         extra = self.player_offsets.extra_variables
-        games_in_categories = CategoryGames(self.merged, variables.node)
-        return LinkedGames(rows, extra, self.player_offsets.reported, games_in_categories)
+        games_in_categories = CategoryGames(self.merged, variables.node, self.shared_parts)
+        return LinkedGames(
+            rows,
+            extra,
+            self.player_offsets.reported,
+            games_in_categories,
+            loadings=self.player_offsets.loading_entries(rows),
+        )
 
 
-def find_player_offsets(timeline: Timeline, offsets: Sequence[CategoryOffset]) -> PlayerOffsets:
+def find_player_offsets(timeline: Timeline, priors: OffsetPriors) -> PlayerOffsets:
     """The offsets of players. Raises ConfigError for categories that the games do not have."""
-    _check_names(timeline, offsets)
+    _check_names(timeline, priors.categories)
     of_categories = [
-        timeline.with_games_where(timeline.in_category(offset.name)) for offset in offsets
+        timeline.with_games_where(timeline.in_category(offset.name)) for offset in priors.categories
     ]
-    variables = _offset_variables(timeline, [part.node_games > 0.0 for part in of_categories])
-    return PlayerOffsets(timeline, tuple(offsets), variables)
+    has_games = [part.node_games > 0.0 for part in of_categories]
+    if priors.are_correlated:
+        has_games.append(np.any(has_games, axis=0))
+    return PlayerOffsets(timeline, priors, _offset_variables(timeline, has_games))
 
 
 def find_categories(
-    timeline: Timeline, offsets: Sequence[CategoryOffset], *, colours: bool, terms: tuple[str, ...]
+    timeline: Timeline, priors: OffsetPriors, *, colours: bool, terms: tuple[str, ...]
 ) -> Categories | None:
     """The games of categories with offsets, None where there are none; `colours` and `terms` as in `merge_games`.
 
     Raises ConfigError for categories that the games do not have, and where colours count and are unknown.
     """
-    _check_names(timeline, offsets)
-    masks = [timeline.in_category(offset.name) for offset in offsets]
+    _check_names(timeline, priors.categories)
+    masks = [timeline.in_category(offset.name) for offset in priors.categories]
     has_offset = np.zeros(timeline.n_games, np.bool_)
     for mask in masks:
         has_offset |= mask
     if not has_offset.any():
         return None
-    player_offsets = find_player_offsets(timeline, offsets)
+    player_offsets = find_player_offsets(timeline, priors)
     merged = [
         merge_games(timeline.with_games_where(mask), colours=colours, terms=terms) for mask in masks
     ]
@@ -273,7 +477,7 @@ def _check_names(timeline: Timeline, offsets: Sequence[CategoryOffset]) -> None:
 
 
 def _offset_variables(timeline: Timeline, has_games: Sequence[Mask]) -> OffsetVariables:
-    """The offsets of players; `has_games` (nodes,) of each category: whether the node has games of it."""
+    """The offsets of players; `has_games` (nodes,) of each index of `category`: whether the node has games of it."""
     nodes = timeline.n_nodes
     all_nodes = np.arange(nodes)
     has_variable = np.zeros((len(has_games), nodes), np.bool_)

@@ -360,17 +360,40 @@ class VariablePairs(NamedTuple):
 NO_PAIRS: Final = VariablePairs(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
+class SharedParts(NamedTuple):
+    """The chained variable that an offset shares with those of other categories, and what multiplies it, (chained,)."""
+
+    variable: Ids
+    loading: Array
+
+
 class CategoryGames(NamedTuple):
     """Links that are games of two players in a category: which games they are, so that draw margins can move.
+
+    The skill in the category is the sum of the skill at the node, the offset, and its shared part if it has one.
 
     | name | shape | |
     |---|---|---|
     | merged | | the games in the order of the links; `first` and `second` are chained variables, offsets of players |
-    | node | (chained,) | the node of each chained variable; the skill in the category is the sum of both |
+    | node | (chained,) | the node of each chained variable |
+    | shared | | shared parts of offsets, None where offsets are independent |
     """
 
     merged: MergedGames
     node: Ids
+    shared: SharedParts | None = None
+
+
+class LoadingEntries(NamedTuple):
+    """Entries of links that have shared parts of offsets, (entries,) each: their number, link, and category.
+
+    `categories`: the number of categories.
+    """
+
+    entry: Places
+    link: Places
+    category: Places
+    categories: int
 
 
 class LinkDesign(NamedTuple):
@@ -403,7 +426,7 @@ class LinkedGames:
     Variables are the skills of the timeline's nodes, then the extra ones: those with chains, then performances. A link
     has variables of its own period only. `reported` are pairs of variables with a covariance that a fit reports.
     `category_games`: what the links are if all of them are games in categories; `design`: how their numbers follow
-    from the parameters of play, of links that are no such games.
+    from the parameters of play, of links that are no such games. `loadings`: where links have shared parts of offsets.
     """
 
     rows: LinkRows
@@ -411,6 +434,7 @@ class LinkedGames:
     reported: VariablePairs = NO_PAIRS
     category_games: CategoryGames | None = None
     design: LinkDesign | None = None
+    loadings: LoadingEntries | None = None
 
     def __len__(self) -> int:
         return len(self.rows.weight)

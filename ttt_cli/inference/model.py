@@ -163,12 +163,14 @@ class LinksGradient(NamedTuple):
     | extra | in the steps of extra variables with chains |
     | origin | in the origin of skills, which matters where coefficients of skills do not add up to 0 |
     | games | in the parameters of play; None without a `LinkDesign`, which says how links follow from them |
+    | loadings | in the logarithm of what multiplies the shared parts of offsets, (categories,); None without any |
     """
 
     links: LinkSlopes
     extra: ChainSlopes
     origin: float
     games: GamesGradient | None = None
+    loadings: Array | None = None
 
 
 class EvidenceGradient(NamedTuple):

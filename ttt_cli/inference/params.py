@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from ttt_cli.config.margin_steps import StepSettings
-from ttt_cli.config.offsets import OffsetKey, OffsetSettings, offset_key
+from ttt_cli.config.offsets import CORRELATION, OffsetKey, OffsetSettings, offset_key
 from ttt_cli.config.schema import ConfigSection, key
 from ttt_cli.fitted import Kind
 from ttt_cli.inference.sides import TeamSkill
@@ -359,6 +359,9 @@ MOVING_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_strength": Range(-1.0, 1.0, "linear", is_length=False),
 }
 LAPSE: Final[dict[str, Range]] = {"lapse": Range(0.0, 0.5, "linear", least=0.02, is_length=False)}
+OFFSET_CORRELATION: Final[dict[str, Range]] = {
+    CORRELATION: Range(1e-3, 0.99, "linear", least=0.1, is_length=False)
+}
 MARGIN_STEP: Final = Range(1e-3, 10.0)
 OWN_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_mean": Range(1e-3, 20.0, "linear"),

@@ -13,7 +13,6 @@ Herbrich, Minka and Graepel, NIPS 2006).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.lineup import NO_MEMBERS, Members
 from ttt_cli.inference.categories import (
-    CategoryOffset,
+    OffsetPriors,
     PlayerOffsets,
     colours_unknown,
     find_player_offsets,
@@ -78,7 +77,13 @@ class Sums:
             extra = replace(no_extra_variables(len(rows.start) - 1), performances=self.performances)
             return LinkedGames(rows, extra, design=design)
         extra = replace(self.player_offsets.extra_variables, performances=self.performances)
-        return LinkedGames(rows, extra, self.player_offsets.reported, design=design)
+        return LinkedGames(
+            rows,
+            extra,
+            self.player_offsets.reported,
+            design=design,
+            loadings=self.player_offsets.loading_entries(rows),
+        )
 
 
 def _points_added(design: LinkDesign, play: Play) -> Array:
@@ -98,7 +103,7 @@ def _ends(in_margins: Array, margin: float, in_steps: Array, steps: tuple[float,
 
 def find_sums(
     timeline: Timeline,
-    offsets: Sequence[CategoryOffset],
+    offset_priors: OffsetPriors,
     team: TeamSkill,
     *,
     colours: bool,
@@ -110,7 +115,8 @@ def find_sums(
     `colours`, `terms` and `thresholds` as in `merge_games`.
     Raises ConfigError for categories that the games do not have, and where colours count and are unknown.
     """
-    player_offsets = find_player_offsets(timeline, offsets) if offsets else None
+    offsets = offset_priors.categories
+    player_offsets = find_player_offsets(timeline, offset_priors) if offsets else None
     of_teams = timeline.members or NO_MEMBERS
     is_sum = of_teams.mask_of_games(timeline.n_games)
     is_of_two = np.zeros(timeline.n_games, np.bool_)
@@ -204,7 +210,8 @@ def _sides_as_sums(
 ) -> _SidesAsSums:
     """The sides of games by their members; those of other games have no terms.
 
-    A member adds the skill at its node and, in a category with offsets, the offset there, with the same coefficient.
+    A member adds the skill at its node and, in a category with offsets, the offset there, with the same coefficient. It
+    adds the shared part of offsets, if there is any, with this coefficient times the loading of the category.
     """
     n_sides = 2 * timeline.n_games
     side = 2 * members.game + members.is_black
@@ -213,11 +220,10 @@ def _sides_as_sums(
     first_node[side[::-1]] = members.node[::-1]
     variable = members.node
     if player_offsets is not None:
-        offset = _offset_variables(timeline, members, player_offsets)
-        has_offset = np.flatnonzero(offset >= 0)
-        side = np.concatenate([side, side[has_offset]])
-        variable = np.concatenate([variable, timeline.n_nodes + offset[has_offset]])
-        coefficient = np.concatenate([coefficient, coefficient[has_offset]])
+        terms = _offset_terms(timeline, members, player_offsets)
+        side = np.concatenate([side, side[terms.member]])
+        variable = np.concatenate([variable, timeline.n_nodes + terms.variable])
+        coefficient = np.concatenate([coefficient, terms.loading * coefficient[terms.member]])
         order = np.argsort(side, kind="stable")
         side = side[order]
         variable = variable[order]
@@ -226,14 +232,33 @@ def _sides_as_sums(
     return _SidesAsSums(start, variable.astype(np.int32), coefficient, players, first_node)
 
 
-def _offset_variables(timeline: Timeline, members: Members, player_offsets: PlayerOffsets) -> Ids:
-    """The variable of each member's offset in the game's category, (members,); -1: none."""
+class _OffsetTerms(NamedTuple):
+    """Offsets of members and their shared parts, (terms,) each: the member, the variable, and what multiplies it."""
+
+    member: Places
+    variable: Ids
+    loading: Array
+
+
+def _offset_terms(
+    timeline: Timeline, members: Members, player_offsets: PlayerOffsets
+) -> _OffsetTerms:
+    """The offsets of members in the game's category."""
+    priors = player_offsets.priors
+    number = player_offsets.variables.number
     category = np.full(timeline.n_games, -1)
-    for index, offset in enumerate(player_offsets.offsets):
+    for index, offset in enumerate(priors.categories):
         category[timeline.in_category(offset.name)] = index
     of_member = category[members.game]
-    number = player_offsets.variables.number[of_member, members.node]
-    return np.where(of_member < 0, np.int32(-1), number).astype(np.int32)
+    member = np.flatnonzero(of_member >= 0)
+    node = members.node[member]
+    variable = number[of_member[member], node]
+    loading = np.ones(len(member))
+    if priors.are_correlated:
+        variable = np.concatenate([variable, number[len(priors.categories), node]])
+        loading = np.concatenate([loading, priors.loadings[of_member[member]]])
+        member = np.concatenate([member, member])
+    return _OffsetTerms(member, variable, loading)
 
 
 class _SidePerformances(NamedTuple):

@@ -208,9 +208,8 @@ _ORDERED: Final = {
 }
 _LABELS: Final = f"(SELECT period FROM {RUN}.periods)"
 # Conditions on whole tables beside the ranges of their columns. NULL, also in a row, counts as true.
-_OF_PLAYERS: Final = (
-    f"((SELECT count(*) FROM {RUN}.spans) + (SELECT count(*) FROM {RUN}.category_spans))"
-)
+_OF_PLAYERS: Final = f"""((SELECT count(*) FROM {RUN}.spans) + (SELECT count(*) FROM {RUN}.category_spans)
+    + (SELECT count(DISTINCT player) FROM {RUN}.category_spans WHERE {{meta.has_shared_offsets}}))"""
 _RULES: Final = {
     "periods": f"""bool_and(period_number - rowid = (SELECT min(period_number) FROM {RUN}.periods)
         AND period = {{label}})""",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,26 @@ if TYPE_CHECKING:
 Columns = dict[str, NDArray[np.generic]]
 
 
+class _OffsetRows(NamedTuple):
+    """Offsets in the order of the rows of category_spans, and their shared parts, one a player, in the order of these.
+
+    Both are numbers as in `CategorySkill`; of a shared part there are several, one a node, all of the same value.
+
+    | name | shape | |
+    |---|---|---|
+    | offset | (rows,) | |
+    | shared | (rows,) | the shared part beside each, none where offsets are independent |
+    | player | (rows,) | of each offset, counted among players with offsets |
+    """
+
+    offset: Places
+    shared: Places
+    player: Places
+
+
+NO_OFFSET_ROWS: Final = _OffsetRows(*np.empty((3, 0), np.int64))
+
+
 def fill(
     connection: DuckDBPyConnection,
     games: Games,
@@ -75,7 +95,7 @@ def fill(
         connection.execute(client_views(list(fit.chains), timeline.period))
     texts = _insert_games(connection, games, timeline)
     nodes = _insert_spans(connection, games, timeline, fit)
-    offsets = np.empty(0, np.int64)
+    offsets = NO_OFFSET_ROWS
     if games.category.codes.any():
         offsets = _insert_categories(connection, games, timeline, fit)
     if games.has_sums:
@@ -123,9 +143,9 @@ def _columns_of_some_games(games: Games) -> dict[str, Columns]:
 
 
 def _columns_of_some_fits(
-    timeline: Timeline, fit: Fit, nodes: Places, offsets: Places
+    timeline: Timeline, fit: Fit, nodes: Places, offsets: _OffsetRows
 ) -> dict[str, Columns]:
-    """The tables that some fits fill; `nodes` and `offsets` in the order of their rows."""
+    """The tables that some fits fill; `nodes` in the order of their rows."""
     tables: dict[str, Columns] = {}
     if points_by_term(fit.params):
         points = points_added(fit.params, timeline)
@@ -197,8 +217,8 @@ def _insert_spans(
 
 def _insert_categories(
     connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit
-) -> Places:
-    """Insert the categories of games, and the skills in those with offsets; return these, in the order of the rows."""
+) -> _OffsetRows:
+    """Insert the categories of games, and the skills in those with offsets; return the rows of these."""
     # the category that is empty is always there
     category = without_unused_texts(
         CodedColumn(np.append(games.category.codes, 0), games.category.values)
@@ -207,7 +227,9 @@ def _insert_categories(
     _insert(connection, "categories", {"id": np.arange(len(names), dtype=np.int32), "name": names})
     _insert(connection, "game_categories", {"category": category.codes[:-1]})
     players = np.array(games.players, object)
-    offsets: list[Places] = []  # in the order of the rows
+    offsets: list[Places] = []  # in the order of the rows, as all of these
+    shared: list[Places] = []
+    player: list[Places] = []
     for number, name in enumerate(category.values):
         if name not in fit.categories:
             continue
@@ -215,15 +237,24 @@ def _insert_categories(
         in_category = replace(timeline.unplayed(skill.nodes), node_games=skill.games)
         nodes = by_player(in_category)
         offsets.append(skill.offset[nodes])
+        player.append(timeline.node_player[skill.nodes[nodes]].astype(np.int64))
+        if skill.shared is not None:
+            shared.append(skill.shared[nodes])
         columns = spans(in_category, replace(fit, chains={"skill": skill.walk}), nodes)
         of_category = np.full(len(skill.nodes), number, np.int32)
         named = {**columns, "category": of_category, "player": players[columns["player"]]}
         _insert(connection, "category_spans", named)
-    in_order = np.concatenate([*offsets, np.empty(0, np.int64)])
+    nothing = np.empty(0, np.int64)
+    _, player_number = np.unique(np.concatenate([*player, nothing]), return_inverse=True)
+    rows = _OffsetRows(
+        offset=np.concatenate([*offsets, nothing]),
+        shared=np.concatenate([*shared, nothing]),
+        player=player_number,
+    )
     if fit.links is not None and fit.links.offsets is not None:
-        for table, incoming in _offset_columns(fit.links.offsets, in_order).items():
+        for table, incoming in _offset_columns(fit.links.offsets, rows.offset).items():
             _insert(connection, table, incoming)
-    return in_order
+    return rows
 
 
 def _insert_sides(connection: DuckDBPyConnection, games: Games) -> None:
@@ -245,7 +276,7 @@ def _insert_sides(connection: DuckDBPyConnection, games: Games) -> None:
 
 def _offset_columns(links: OffsetLinks, offsets: Places) -> dict[str, Columns]:
     """The tables of offsets in the joint posterior; `offsets` in the order of category_spans."""
-    row_of_offset = np.empty(len(offsets), np.int32)
+    row_of_offset = np.empty(len(links.variance), np.int32)
     row_of_offset[offsets] = np.arange(len(offsets), dtype=np.int32)
     return {
         "category_links": {
@@ -257,12 +288,20 @@ def _offset_columns(links: OffsetLinks, offsets: Places) -> dict[str, Columns]:
     }
 
 
-def _sum_columns(links: SumLinks, nodes: Places, offsets: Places) -> dict[str, Columns]:
-    """The tables of sums; `nodes` in the order of spans, `offsets` in that of category_spans."""
+def _sum_columns(links: SumLinks, nodes: Places, offsets: _OffsetRows) -> dict[str, Columns]:
+    """The tables of sums; `nodes` in the order of spans."""
     sums = links.sums
-    of_players = np.concatenate([nodes, len(nodes) + offsets])
-    row = np.arange(max(len(of_players), sums.variable.max(initial=-1) + 1), dtype=np.int32)
-    row[of_players] = np.arange(len(of_players))
+    n_nodes = len(nodes)
+    n_offsets = len(offsets.offset)
+    n_shared = int(offsets.player.max(initial=-1)) + 1 if len(offsets.shared) else 0
+    chained = np.unique(np.concatenate([offsets.offset, offsets.shared]))
+    first_performance = n_nodes + len(chained)
+    row = np.arange(max(first_performance, sums.variable.max(initial=-1) + 1), dtype=np.int32)
+    row[first_performance:] += n_offsets + n_shared - len(chained)
+    row[nodes] = np.arange(n_nodes)
+    row[n_nodes + offsets.offset] = n_nodes + np.arange(n_offsets)
+    if n_shared:
+        row[n_nodes + offsets.shared] = n_nodes + n_offsets + offsets.player
     return {
         "sum_links": {"q11": links.precision},
         "sum_terms": {
@@ -426,8 +465,8 @@ def player_columns(games: Games) -> Columns:
     }
 
 
-def _link_columns(links: Links, nodes: Places, offsets: Places) -> dict[str, Columns]:
-    """The tables of the joint posterior but for offsets; `nodes` in the order of spans, `offsets` of category_spans."""
+def _link_columns(links: Links, nodes: Places, offsets: _OffsetRows) -> dict[str, Columns]:
+    """The tables of the joint posterior but for offsets; `nodes` in the order of spans."""
     span_of_node = np.empty(len(nodes), np.int32)
     span_of_node[nodes] = np.arange(len(nodes), dtype=np.int32)
     first = span_of_node[links.first]

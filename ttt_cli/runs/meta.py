@@ -8,6 +8,8 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
+from ttt_cli.config.offsets import CORRELATION
+from ttt_cli.config.offsets import PREFIX as OFFSETS
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.support.errors import RunError
 
@@ -23,6 +25,7 @@ SWITCHES: Final[dict[str, tuple[str, ...]]] = {
     "draw_margin_strength": (),
     "prior_mean_drift": (),
     "lapse": ("lapse_draws",),
+    CORRELATION: (),
     "career_by": ("career_age",),
 }
 _OFF: Final = (0, "debut")  # values of a switch
@@ -87,6 +90,23 @@ class RunMeta:
         """The mean of a newcomer's skill, points; None in systems without one."""
         mean = self.params.get("prior_mean")
         return float(mean) if isinstance(mean, int | float) else None
+
+    @property
+    def offset_sds(self) -> dict[str, float]:
+        """Sds of the offsets of players in categories, points, by category."""
+        suffix = ".sd"
+        return {
+            key.removeprefix(OFFSETS).removesuffix(suffix): float(sd)
+            for key, sd in self.params.items()
+            if key.startswith(OFFSETS) and key.endswith(suffix) and isinstance(sd, int | float)
+        }
+
+    @property
+    def has_shared_offsets(self) -> bool:
+        """Whether the offsets of a player in several categories are correlated."""
+        correlation = self.params.get(CORRELATION)
+        is_positive = isinstance(correlation, int | float) and correlation > 0.0
+        return is_positive and len(self.offset_sds) > 1
 
     @property
     def label(self) -> str:

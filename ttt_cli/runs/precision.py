@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
+from ttt_cli.config.offsets import CORRELATION
 from ttt_cli.gaussian.precision import Entries, Precision, SumRows, link_entries, sums_of_games
 from ttt_cli.periods import calendar_year
 from ttt_cli.runs.schema import RUN
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
 
 _NODES: Final = f'SELECT "until" IS NULL AS last, period_number FROM {RUN}.spans'
-# The rows of skills beside offsets, and whether an offset is a player's last in the category
+# The rows of skills beside offsets, whether an offset is a player's last in the category, its player and category
 _OFFSETS: Final = f"""
-SELECT s.rowid AS skill, o."until" IS NULL AS last
+SELECT s.rowid AS skill, o."until" IS NULL AS last, n.id AS player, o.category AS category
 FROM {RUN}.category_spans o JOIN {RUN}.spans s ON s.player = o.player AND s.period_number = o.period_number
+JOIN {RUN}.names n ON n.player = o.player
 ORDER BY o.rowid
 """
 # Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
@@ -48,6 +50,7 @@ class RunPrecision(Precision):
     | nodes or 0 | their draw margins, if players have their own |
     | years or 0 | newcomers' mean, if it moves |
     | offsets | of players in categories of games, by the rows of `category_spans` |
+    | players or 0 | what offsets in several categories share, of the players with offsets |
     | performances | of sides of games |
 
     Consecutive rows of a player that never differ are one variable of the matrix: without drift a player has one skill.
@@ -59,22 +62,32 @@ class RunPrecision(Precision):
     | | | | first rows of the prior; infinite for performances, which have none |
     | skill_of_offset | (offsets,) | | the row of the skill beside each offset |
     | first_offset | | | the first row of an offset |
+    | shared_of_offset | (offsets,) | | the row of what each offset shares; none where they are independent |
+    | loading_of_offset | (offsets,) | | what multiplies the latter |
     | variance | (variables,) | points^2 | of the step of each variable from the previous one, or of the prior |
     """
 
     def __init__(self, arrays: Arrays, meta: RunMeta) -> None:
         nodes = _read_nodes(arrays)
         newcomers = _read_newcomers(arrays, meta, nodes)
-        offsets = _read_offsets(arrays)
-        sums = read_sums(arrays, nodes.n_nodes + len(offsets.skill))
+        offsets = _read_offsets(arrays, meta)
+        of_players = nodes.n_nodes + len(offsets.skill) + len(offsets.shared_variance)
+        sums = read_sums(arrays, of_players)
         no_prior = np.full(sums.performances, math.inf)
         self.skill_of_offset = offsets.skill
         self.first_offset = len(nodes.step_variance) + len(newcomers.step_variance)
-        self.step_variance = np.concatenate(
-            [nodes.step_variance, newcomers.step_variance, offsets.step_variance, no_prior]
-        )
+        self.shared_of_offset = self.first_offset + len(offsets.skill) + offsets.shared
+        self.loading_of_offset = offsets.loading
+        parts = [nodes.step_variance, newcomers.step_variance, offsets.step_variance]
+        self.step_variance = np.concatenate([*parts, offsets.shared_variance, no_prior])
         is_first = np.concatenate(
-            [nodes.is_first, newcomers.is_first, offsets.is_first, no_prior > 0.0]
+            [
+                nodes.is_first,
+                newcomers.is_first,
+                offsets.is_first,
+                offsets.shared_variance > 0.0,
+                no_prior > 0.0,
+            ]
         )
         begins_variable = is_first | (self.step_variance > 0.0)
         self.variable_of_row: Places = np.cumsum(begins_variable) - 1
@@ -237,21 +250,43 @@ class _StoredOffsets(NamedTuple):
     | step_variance | points^2 | of the step from the offset before, or of the prior |
     | is_first | | whether it is a player's first in the category |
     | skill | | the row of the skill beside it |
+    | shared | | number of the part that it shares with others, one a player; none where offsets are independent |
+    | loading | | what multiplies that part |
+    | shared_variance | points^2 | of the parts before any game, (players,) |
     """
 
     step_variance: Array
     is_first: Mask
     skill: Places
+    shared: Places
+    loading: Array
+    shared_variance: Array
 
 
-def _read_offsets(arrays: Arrays) -> _StoredOffsets:
-    """The offsets of a joint posterior."""
+def _read_offsets(arrays: Arrays, meta: RunMeta) -> _StoredOffsets:
+    """The offsets of a joint posterior. Raises ValueError for impossible numbers."""
     step_variance = arrays("SELECT variance FROM category_steps")["variance"]
+    nothing = np.empty(0, np.int64)
     if not len(step_variance):
-        return _StoredOffsets(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64))
+        return _StoredOffsets(
+            np.empty(0), np.empty(0, np.bool_), nothing, nothing, np.empty(0), np.empty(0)
+        )
     offsets = arrays(_OFFSETS)
     is_first = np.append(True, offsets["last"][:-1])
-    return _StoredOffsets(step_variance, is_first, offsets["skill"].astype(np.int64))
+    skill = offsets["skill"].astype(np.int64)
+    if not meta.has_shared_offsets:
+        return _StoredOffsets(step_variance, is_first, skill, nothing, np.empty(0), np.empty(0))
+    categories = arrays("SELECT name FROM categories ORDER BY id")["name"]
+    sds = np.array([meta.offset_sds.get(name, math.nan) for name in categories])
+    sd = sds[offsets["category"]]
+    if np.isnan(sd).any():
+        raise ValueError("a category without the sd of its offsets")
+    unit = max(meta.offset_sds.values())
+    players, shared = np.unique(offsets["player"], return_inverse=True)
+    variance = meta.params[CORRELATION] * unit**2
+    return _StoredOffsets(
+        step_variance, is_first, skill, shared, sd / unit, np.full(len(players), variance)
+    )
 
 
 class _NewcomersMean(NamedTuple):

@@ -94,8 +94,8 @@ class Interpolation(NamedTuple):
 class Interpolator:
     """Finds skills of a run, and interpolates its variables there.
 
-    With the number of a `category` the skills are those in it: a skill is then a sum of a skill in all games and an
-    offset. `name` of the run is for errors.
+    With the number of a `category` the skills are those in it: a skill is then a sum of a skill in all games, an
+    offset, and what that shares with other categories. `name` of the run is for errors.
     """
 
     def __init__(
@@ -138,7 +138,12 @@ class Interpolator:
         before = self._rows_of(skills.node)
         after = self._rows_of(skills.next_node)
         weights = np.repeat([1.0 - skills.share, skills.share], len(before), axis=0)
-        return Interpolation(self._precision.variable_of_row[np.array([*before, *after])], weights)
+        rows = [*before, *after]
+        shared = self._precision.shared_of_offset
+        if self._category is not None and len(shared):  # a part that does not change
+            rows.append(shared[skills.node])
+            weights = np.vstack([weights, self._precision.loading_of_offset[skills.node]])
+        return Interpolation(self._precision.variable_of_row[np.array(rows)], weights)
 
     def values(self, skills: SkillsAtPeriods, x: Array) -> Array:
         """W' x: variables x, (variables, ...), interpolated at skills, (skills, ...); without their own noise.
@@ -178,7 +183,7 @@ class Interpolator:
         return np.where(first.node == second.node, of_bridge + of_walk, 0.0)
 
     def _rows_of(self, node: Places) -> list[Places]:
-        """The rows of `RunPrecision` of which a skill at nodes is the sum: in a category of a skill and an offset."""
+        """The rows of `RunPrecision` that a skill at nodes is the sum of, but for shared parts of offsets."""
         if self._category is None:
             return [node]
         return [self._precision.skill_of_offset[node], self._precision.first_offset + node]

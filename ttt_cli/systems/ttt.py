@@ -14,7 +14,7 @@ from ttt_cli.config.offsets import Offsets, offset_params
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.categories import category_offsets
+from ttt_cli.inference.categories import offset_priors
 from ttt_cli.inference.covariates import with_computed
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams, fit_through_time
 from ttt_cli.inference.lapse import MOST
@@ -32,6 +32,7 @@ from ttt_cli.inference.params import (
     DRIFT,
     LAPSE,
     MOVING_MARGINS,
+    OFFSET_CORRELATION,
     PLAY,
     SkillParams,
     Traits,
@@ -54,6 +55,7 @@ TRAITS: Final = Traits(
         **MOVING_MARGINS,
         "prior_mean_drift": DRIFT,
         **LAPSE,
+        **OFFSET_CORRELATION,
     },
     exact_gradient=lambda params: not params.draws_move,
 )
@@ -67,6 +69,12 @@ class Params(ThroughTimeParams, SkillParams):
         {},
         "skill in categories of games (data.category) besides that in the others: sd at a player's first game of the "
         "category and sd of the change over one year, points: {rapid: {sd: 100, tau: 30}}",
+    )
+    offset_correlation: float = key(
+        0.0,
+        "correlation of a player's offsets in two categories, where they begin; 0: they are independent of each other",
+        ge=0,
+        lt=1,
     )
     team: TeamSkill = key(
         "sum",
@@ -113,7 +121,7 @@ def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTi
         params,
         lambda: {"skill": params.skill_prior(timeline)},
         play,
-        category_offsets=category_offsets(params.offsets),
+        offset_priors=offset_priors(params.offsets, params.offset_correlation),
         team=params.team,
     )
 
@@ -124,7 +132,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     shared = through_time(with_groups_of_fit(timeline, fit), params, margin)
     of_params, of_games, of_links = shared.posterior(fit).gradient()
     player_offsets = shared.sums.player_offsets if shared.sums else None
-    of_offsets = player_offsets.gradient(of_links.extra) if player_offsets and of_links else {}
+    of_offsets = player_offsets.gradient(of_links) if player_offsets and of_links else {}
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin = of_games.margin + of_games.elo_unit * unit_by_margin
     by_beta = 4.0 * params.beta * of_games.noise + of_games.elo_unit * unit_by_beta

@@ -236,8 +236,14 @@ class Inference(SlicedInference):
         links = self.slice_state.links
         if not links:
             return EvidenceGradient(of_priors, of_pairs, None)
-        cavities = links.cavities(self.slice_state.messages.marginal)
-        of_links = links_gradient(links, cavities, slopes, self.slice_state.pairs.play)
+        marginal = self.slice_state.messages.marginal
+        of_links = links_gradient(
+            links,
+            links.cavities(marginal),
+            slopes,
+            self.slice_state.pairs.play,
+            links.moments_of_shared(marginal),
+        )
         of_games = of_pairs.plus(of_links.games) if of_links.games else of_pairs
         return EvidenceGradient(of_priors, of_games, of_links)
 

@@ -19,6 +19,7 @@ from ttt_cli.inference.links import (
     ExtraVariables,
     LinkDesign,
     LinkedGames,
+    LoadingEntries,
     VariablePairs,
 )
 from ttt_cli.inference.model import (
@@ -94,6 +95,8 @@ class CategoryLinks:
             means = find_means()
             offsets = means[chained.begin : chained.end]
             skills: Array = means[self.games.node] + offsets
+            if shared := self.games.shared:
+                skills = skills + shared.loading * offsets[shared.variable]
             return skills
 
         return CategoriesPosterior(
@@ -116,6 +119,7 @@ class SliceLinks:
     | reported | | | pairs of variables with a covariance that is reported |
     | categories | | | what the links are if they are games in categories |
     | design | | | how their numbers follow from the parameters of play, None for games in categories |
+    | loadings | | | where they have shared parts of offsets, None without any |
     """
 
     rows: LinkRows
@@ -127,6 +131,7 @@ class SliceLinks:
     reported: VariablePairs
     categories: CategoryLinks | None = None
     design: LinkDesign | None = None
+    loadings: LoadingEntries | None = None
 
     @property
     def performances(self) -> int:
@@ -191,6 +196,18 @@ class SliceLinks:
         cavity = np.empty((len(self.rows.weight), 2))
         kernels.cavities(self.rows, marginal, self.sites, cavity)
         return cavity
+
+    def moments_of_shared(self, marginal: Rows) -> SharedMoments | None:
+        """Moments of shared parts of offsets under the cavities of their links, which take variables as independent."""
+        if self.loadings is None:
+            return None
+        entry = self.loadings.entry
+        variable = self.rows.variable[entry]
+        cavity = marginal[variable] - self.sites.message[entry]
+        return SharedMoments(
+            mean=cavity[:, 1] / cavity[:, 0],
+            covariance=self.rows.coefficient[entry] / cavity[:, 0],
+        )
 
     def share_row_sums(self, sums: Vector) -> None:
         """Add diag(L) times the variance of performances, in `sums`, to the variables that they are sums of.
@@ -369,6 +386,7 @@ def slice_links(slice_input: SliceInput, links: LinkedGames, play: Play) -> Slic
         reported=links.reported,
         categories=_category_links(slice_input, links.category_games, rows, play),
         design=links.design,
+        loadings=links.loadings,
     )
 
 
@@ -386,12 +404,30 @@ def _category_links(
     return CategoryLinks(games, play.rule(margin, merged.handicap), margins)
 
 
+class SharedMoments(NamedTuple):
+    """Shared parts of offsets under the cavity of a link, (entries,) each, as in `LinkedGames.loadings`.
+
+    | name | unit | |
+    |---|---|---|
+    | mean | points | |
+    | covariance | points^2 | with the sum y of the link |
+    """
+
+    mean: Array
+    covariance: Array
+
+
 def links_gradient(
-    games: SliceLinks, cavity: Array, slopes: ChainSlopes, play: Play
+    games: SliceLinks,
+    cavity: Array,
+    slopes: ChainSlopes,
+    play: Play,
+    of_shared: SharedMoments | None,
 ) -> LinksGradient:
     """Gradient of log Z in offset, noise, low and high of each link, and in the steps of extra variables.
 
-    `cavity` (links, 2): as `SliceLinks.cavities`; `slopes`: of all variables; `play`: how the links are played.
+    `cavity` (links, 2): as `SliceLinks.cavities`; `slopes`: of all variables; `play`: how the links are played;
+    `of_shared`: moments of shared parts of offsets, None without any.
     """
     of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
     kernels.gradient(games.rows, cavity, of_links)
@@ -399,7 +435,30 @@ def links_gradient(
     of_extra = ChainSlopes(slopes.by_mean[nodes:end], slopes.by_variance[nodes:end])
     by_skill_origin = float(sums_of_skills(games.rows, nodes) @ of_links.offset)
     of_play = gradient_of_play(games.design, of_links, play) if games.design else None
-    return LinksGradient(of_links, of_extra, by_skill_origin, of_play)
+    of_loadings = None
+    if games.loadings is not None and of_shared is not None:
+        of_loadings = _loading_slopes(games.rows, games.loadings, of_links, of_shared)
+    return LinksGradient(of_links, of_extra, by_skill_origin, of_play, of_loadings)
+
+
+def _loading_slopes(
+    rows: LinkRows, loadings: LoadingEntries, slopes: LinkSlopes, of_shared: SharedMoments
+) -> Array:
+    """Gradient of log Z in the logarithm of what multiplies the shared part of offsets in each category, (categories,).
+
+    A link has P = E[f(y)] over a cavity of y = u x + ... with a coefficient u. With the slopes v of log P in the mean
+    of y and s in its variance,
+
+        d log P / du = E[x f'(y)] / P = v E[x] + 2 s Cov(x, y)
+
+    since x is linear in y but for noise. An entry's u is plus or minus the loading times a share.
+    """
+    entry, link, category, n_categories = loadings
+    by_coefficient = (
+        slopes.offset[link] * of_shared.mean + 2.0 * slopes.noise[link] * of_shared.covariance
+    )
+    by_factor = rows.coefficient[entry] * by_coefficient  # of a factor of the loading
+    return np.bincount(category, by_factor, n_categories).astype(np.float64)
 
 
 def gradient_of_play(design: LinkDesign, slopes: LinkSlopes, play: Play) -> GamesGradient:

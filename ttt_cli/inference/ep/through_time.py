@@ -14,7 +14,13 @@ from pydantic import ValidationInfo, field_validator
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit, Walk
 from ttt_cli.inference.advantage import fit_with_advantage
-from ttt_cli.inference.categories import Categories, CategoryOffset, find_categories
+from ttt_cli.inference.categories import (
+    NO_OFFSET_PRIORS,
+    Categories,
+    CategoryOffset,
+    OffsetPriors,
+    find_categories,
+)
 from ttt_cli.inference.covariates import OffsetFits, Term, find_terms, fit_with_estimates
 from ttt_cli.inference.ep.cutting import Cutter, SliceInputs, Unplayed
 from ttt_cli.inference.ep.inference import Inference, SlicedInference
@@ -129,7 +135,7 @@ class ThroughTime:
     | priors | makes the prior of each quantity of a node, by name; a factory, since an inference changes priors |
     | play | how games are played; its offsets are replaced for each inference |
     | links | games of other kinds than two players, if there are any |
-    | category_offsets | the categories in which players have offsets (`Offsets` are what is added in all games) |
+    | offset_priors | of players' offsets in categories (`Offsets` are what is added in all games) |
     | team | how the skills of members make that of a team |
     """
 
@@ -138,8 +144,13 @@ class ThroughTime:
     priors: Callable[[], Mapping[str, RandomWalk]]
     play: Play
     links: LinkedGames | None = None
-    category_offsets: tuple[CategoryOffset, ...] = ()
+    offset_priors: OffsetPriors = NO_OFFSET_PRIORS
     team: TeamSkill = "sum"
+
+    @property
+    def category_offsets(self) -> tuple[CategoryOffset, ...]:
+        """The categories in which players have offsets."""
+        return self.offset_priors.categories
 
     @property
     def colours(self) -> bool:
@@ -154,7 +165,7 @@ class ThroughTime:
         if self.timeline.members is not None or (self.category_offsets and self.steps):
             return find_sums(
                 self.timeline,
-                self.category_offsets,
+                self.offset_priors,
                 self.team,
                 colours=self.colours,
                 terms=self.term_names,
@@ -163,7 +174,7 @@ class ThroughTime:
         if not self.category_offsets:
             return None
         return find_categories(
-            self.timeline, self.category_offsets, colours=self.colours, terms=self.term_names
+            self.timeline, self.offset_priors, colours=self.colours, terms=self.term_names
         )
 
     @cached_property

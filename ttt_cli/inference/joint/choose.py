@@ -405,7 +405,10 @@ def _sum_by_pair(games: Pairings, precision: Array, variables: int) -> _PairPrec
 
 
 def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> OffsetLinks | None:
-    """The offsets of categories, None without any; without games where these are among `SumLinks`."""
+    """The offsets of categories, None without any; without games where these are among `SumLinks`.
+
+    That is where sides are sums, and where offsets have shared parts.
+    """
     links = inference.slice_state.links
     if links is None:
         return None
@@ -413,7 +416,7 @@ def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> Of
     if begin == end:
         return None
     step_variance = _step_variances(inference, chains, slice(begin, end))
-    if links.categories is None:
+    if links.categories is None or links.loadings is not None:
         nothing = np.empty(0, np.int32)
         return OffsetLinks(nothing, nothing, np.empty(0), step_variance)
     games = links.categories.games.merged.games
@@ -423,8 +426,8 @@ def _offset_links(inference: Inference, chains: Chains, sites: JointSites) -> Of
 
 
 def _sum_links(inference: Inference, sites: JointSites) -> SumLinks | None:
-    """Games of teams and orders of finish; None without any, and where the links are games in categories."""
+    """Games of teams and orders of finish, and with shared parts of offsets; None without any."""
     links = inference.slice_state.links
-    if links is None or links.categories is not None:
+    if links is None or (links.categories is not None and links.loadings is None):
         return None
     return SumLinks(sums_of_links(links.rows), links.rows.weight * sites.sums[:, 0])

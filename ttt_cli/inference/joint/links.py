@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.gaussian.precision import Entries, RowPairs, SumRows
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.link_games import SharedMoments
+from ttt_cli.inference.links import LoadingEntries
 from ttt_cli.inference.model import Evidence
 from ttt_cli.kernels.ep import links as kernels
 from ttt_cli.kernels.ep.structures import LinkRows
@@ -29,7 +31,15 @@ def link_sites(inference: Inference) -> Array:
     return links.sites.site if links else NO_SITES
 
 
-@dataclass(frozen=True)
+class _Beliefs(NamedTuple):
+    """Means and variances of all variables, and covariances of the pairs of variables of each link."""
+
+    mean: Array
+    variance: Array
+    covariance: Array
+
+
+@dataclass
 class JointLinks:
     """Links in the joint Gaussian (`pairs.JointGames`): sums c'x with sites of precision q, h = q times mean, weight w.
 
@@ -39,12 +49,14 @@ class JointLinks:
     | pairs | | their pairs of variables |
     | site | (links, 2) | q and h of their sums |
     | cavity | (links, 2) | means and variances of the sums without one such game |
+    | _beliefs | | the Gaussian from which the cavities follow |
     """
 
     rows: LinkRows
     pairs: RowPairs
     site: Array
     cavity: Array
+    _beliefs: _Beliefs | None = None
 
     @property
     def pair_count(self) -> int:
@@ -63,11 +75,39 @@ class JointLinks:
 
     def fill_cavities(self, mean: Array, variance: Array, covariance: Array) -> None:
         """Compute the cavities."""
+        self._beliefs = _Beliefs(mean, variance, covariance)
         kernels.joint_cavities(self.rows, mean, variance, covariance, self.site, self.cavity)
 
     def update(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
         return int(kernels.joint_update(self.rows, self.cavity, share, self.site))
+
+    def moments_of_shared(self, loadings: LoadingEntries) -> SharedMoments:
+        """Moments of shared parts of offsets under the cavities of their links.
+
+        With the joint mean m and variance V of y, and those of its cavity, a variable x with C = Cov(x, y) has the mean
+        E[x] + C / V (cavity mean - m) under the cavity, and the covariance C (cavity variance) / V.
+        """
+        assert self._beliefs is not None
+        rows = self.rows
+        mean, variance, covariance = self._beliefs
+        # C of all entries, by the pairs of variables of each link
+        with_sum = rows.coefficient * variance[rows.variable]
+        first, second = sums_of_links(rows).pairs_of_entries()
+        np.add.at(with_sum, first, rows.coefficient[second] * covariance)
+        np.add.at(with_sum, second, rows.coefficient[first] * covariance)
+        link = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
+        size = len(rows.weight)
+        sum_mean = np.bincount(link, rows.coefficient * mean[rows.variable], size)
+        sum_variance = np.bincount(link, rows.coefficient * with_sum, size)
+        entry = loadings.entry
+        of_link = loadings.link
+        regression = with_sum[entry] / sum_variance[of_link]
+        cavity_mean, cavity_variance = self.cavity[of_link].T
+        return SharedMoments(
+            mean=mean[rows.variable[entry]] + regression * (cavity_mean - sum_mean[of_link]),
+            covariance=regression * cavity_variance,
+        )
 
     def evidence(self) -> Evidence:
         """Contribution to log Z, and the log probability of all links that are no exact observations."""

@@ -434,7 +434,9 @@ class JointInference:
         state = self.inference.slice_state
         if state.links is None or self.links is None:
             return None
-        return links_gradient(state.links, self.links.cavity, slopes, state.pairs.play)
+        loadings = state.links.loadings
+        of_shared = self.links.moments_of_shared(loadings) if loadings else None
+        return links_gradient(state.links, self.links.cavity, slopes, state.pairs.play, of_shared)
 
     # What draw margins follow (`moving_margins.WholePosterior`)
 
