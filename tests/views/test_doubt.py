@@ -386,6 +386,26 @@ def test_the_fewest_removals_are_those_of_exhaustive_search(seed):
     assert removals.new_leader != removals.leader
 
 
+def test_the_fewest_removals_do_not_depend_on_the_size_of_a_point():
+    """The lead is lost by games each of which moves it by less than one point of the original TrueSkill."""
+    rows = random_rows(107, 30, players=4, years=1)
+    unit = 100.0
+    prior = {"prior_mean": 1200.0, "prior_sd": 400.0}
+    small = {name: value / unit for name, value in {**PLAY, **GIVEN, **prior}.items()}
+
+    def refit_small(games):
+        timeline = build_timeline(games, "year", "known")
+        return memory_run(games, timeline, ttt.fit(timeline, ttt.Params(**small), JOINT), CONFIG)
+
+    small_run = refit_small(make_games(rows))
+    removals = fewest_removals(small_run, make_games(rows), 1900, EVERYONE, refit_small)
+    _, usual_run = run_of(rows=rows, **GIVEN)
+    usual = fewest_removals(usual_run, usual_run.stored_games(), 1900, EVERYONE, refit)
+    assert removals.rows == usual.rows
+    assert removals.new_leader == usual.new_leader
+    assert removals.leads == pytest.approx([lead / unit for lead in usual.leads], rel=1e-3)
+
+
 def test_the_leader_of_a_period_changes_without_the_games_found(run):
     table = api.doubt(run, leader=1902, everyone=True)
     assert list(table) == ["date", "white", "black", "result", "lead", "event"]
