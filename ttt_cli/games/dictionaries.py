@@ -105,24 +105,29 @@ class TeamDictionary:
         as_bytes["share"] = members.share
         starts = np.append(0, np.cumsum(members.size)) * _MEMBER.itemsize
         numbers = self._teams.numbers_between(as_bytes.view(np.uint8), starts)
-        new = self.members_of(np.arange(len(self), self._teams.size))
-        self.reject_code = np.concatenate([self.reject_code, self._reject_codes_of(new)])
+        if self._teams.size > len(self):
+            reject_codes = self._reject_codes_of(self._members_between(len(self), self._teams.size))
+            self.reject_code = np.concatenate([self.reject_code, reject_codes])
         return numbers
 
     def members_of(self, teams: Codes) -> NamedMembers:
         """The members of teams with these numbers."""
+        size, name, share = self._members_between(0, len(self))
+        member = ranges((np.cumsum(size) - size)[teams], size[teams])
+        return NamedMembers(size[teams], name[member], share[member])
+
+    def _members_between(self, first: int, end: int) -> NamedMembers:
+        """The members of teams with consecutive numbers."""
         if self._teams is None:
-            return NamedMembers(np.zeros(len(teams), np.int64), np.zeros(0, np.int32), np.zeros(0))
+            return NamedMembers(np.zeros(end - first, np.int64), np.zeros(0, np.int32), np.zeros(0))
         _, starts, characters = self._teams.arrays
-        starts = starts[: len(self._teams) + 1] // _MEMBER.itemsize
-        as_bytes = characters[: starts[-1] * _MEMBER.itemsize].view(_MEMBER)
-        size = starts[teams + 1] - starts[teams]
-        members = as_bytes[ranges(starts[teams], size)]
-        return NamedMembers(size, members["name"], members["share"])
+        as_bytes = characters[starts[first] : starts[end]].view(_MEMBER)
+        size = np.diff(starts[first : end + 1]) // _MEMBER.itemsize
+        return NamedMembers(size, as_bytes["name"], as_bytes["share"])
 
     def text_of(self, team: int, names: list[str]) -> str:
         """The members of a team in one text, with these names."""
-        _, name, share = self.members_of(np.array([team]))
+        _, name, share = self._members_between(team, team + 1)
         member_names = [names[number] for number in name.tolist()]
         return text_of(list(zip(member_names, share.tolist(), strict=True)))
 

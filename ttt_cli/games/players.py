@@ -13,7 +13,7 @@ from ttt_cli.games.aliases import Aliases
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.names import comma_keys, name_key, name_keys
 from ttt_cli.reading.batches import pairs_in
-from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
+from ttt_cli.reading.columns import Codes, Dictionary, count_codes, narrow, spread
 from ttt_cli.support.arrays import Ids, Mask, Places
 from ttt_cli.support.folding import fold
 
@@ -90,7 +90,7 @@ def find_mentions(
         mentions = _mentions_at(mentions, split.mention)._replace(**{field: split.value})
         number_of = split.number_of
     n_mentions = len(mentions.name)
-    times = np.add(counts_of(number_of.white, n_mentions), counts_of(number_of.black, n_mentions))
+    times = count_codes(number_of.white, n_mentions) + count_codes(number_of.black, n_mentions)
     occurs = times > 0
     # Names that do not occur get a number, too, which no record has; not -1, since `narrow` takes none below 0.
     new_number = narrow(first + np.maximum(np.cumsum(occurs) - 1, 0))

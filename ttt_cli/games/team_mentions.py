@@ -104,23 +104,28 @@ def has_player_twice(
     with_team = np.flatnonzero((white_team > 0) | (black_team > 0))
     if not len(with_team):
         return twice
-    records = []
-    players = []
-    for side, team in (
-        (white[with_team], white_team[with_team]),
-        (black[with_team], black_team[with_team]),
-    ):
-        size = np.where(team > 0, teams.size[team], 1)
-        record = np.repeat(with_team, size)
-        number = np.arange(len(record)) - np.repeat(np.cumsum(size) - size, size)
-        of_team = np.repeat(team, size).astype(np.int64)
-        member = np.where(of_team > 0, teams.start[of_team] + number, 0)
-        records.append(record)
-        players.append(np.where(of_team > 0, teams.player[member], np.repeat(side, size)))
-    record = np.concatenate(records)
-    player = np.concatenate(players).astype(np.int64)
-    key = np.sort(record * (1 + player.max()) + player)
-    same = key[1:][np.diff(key) == 0]
-    twice[with_team] = False  # the first member of a team that lost its records may be anybody
-    twice[same // (1 + player.max())] = True
+    white_size = np.where(white_team > 0, teams.size[white_team], 1)[with_team]
+    black_size = np.where(black_team > 0, teams.size[black_team], 1)[with_team]
+    n_sizes = 1 + int(teams.size.max())
+    sizes = white_size * max(n_sizes, 2) + black_size
+    for of_both in np.flatnonzero(np.bincount(sizes)).tolist():
+        n_white, n_black = divmod(of_both, max(n_sizes, 2))
+        rows = with_team[sizes == of_both]
+        players = np.concatenate(
+            [
+                _players(white[rows], white_team[rows], n_white, teams),
+                _players(black[rows], black_team[rows], n_black, teams),
+            ],
+            axis=1,
+        )
+        players.sort(axis=1)
+        # not only the first ones: those of a team that lost its records may be anybody
+        twice[rows] = np.any(players[:, 1:] == players[:, :-1], axis=1)
     return twice
+
+
+def _players(first_player: Codes, team: Codes, size: int, teams: Teams) -> Ids:
+    """The players (sides, size) of sides of one size, by their first players and teams."""
+    member = teams.start[team][:, np.newaxis] + np.arange(size)
+    is_team = team[:, np.newaxis] > 0
+    return np.where(is_team, teams.player[member], first_player[:, np.newaxis]).astype(np.int32)

@@ -26,7 +26,7 @@ from ttt_cli.games.table import DRAW, winner_named_first
 from ttt_cli.periods import label, period_of
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.batches import MOST_NOTES, FileRecords, Note, pairs_in
-from ttt_cli.reading.columns import Codes, Dictionary, counts_of, narrow, spread
+from ttt_cli.reading.columns import Codes, Dictionary, count_codes, counts_of, narrow, spread
 from ttt_cli.reading.covariates import P_TRUE
 from ttt_cli.reading.dates import day_words, parse_dates
 from ttt_cli.reading.results import (
@@ -595,7 +595,7 @@ def reject_sides(sides: FileSides, dictionaries: Dictionaries, findings: Finding
 
 def _tally_of_records(tallies: Array, results: Codes) -> Places:
     """Numbers of records, by whether White lost, drew or won games of them, (3,)."""
-    counts = np.array(counts_of(results, len(tallies)))
+    counts = count_codes(results, len(tallies))
     n_records: Places = counts @ (tallies > 0)
     return n_records
 

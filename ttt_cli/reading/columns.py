@@ -114,10 +114,13 @@ class Strings:
 
         numbers = np.empty(len(starts) - 1, np.int32)
         needed = int(starts[-1] - starts[0])
-        while self.size + len(numbers) >= len(self._starts) or self._starts[
+        times = 1
+        while self.size + len(numbers) >= times * (len(self._starts) - 1) or self._starts[
             self.size
-        ] + needed > len(self._characters):
-            self.grow()
+        ] + needed > times * len(self._characters):
+            times *= 2
+        if times > 1:
+            self.grow(times)
         self.size = int(number_strings(characters, starts, numbers, self.size, *self.arrays))
         return numbers
 
@@ -125,15 +128,15 @@ class Strings:
         """The number of a string, old or new."""
         return int(self.numbers_of([string])[0])
 
-    def grow(self) -> None:
-        """Make room for twice as many strings and characters."""
+    def grow(self, times: int = 2) -> None:
+        """Make room for so many times as many strings and characters."""
         from ttt_cli.kernels.strings import fill_slots
 
-        capacity = 2 * (len(self._starts) - 1)
+        capacity = times * (len(self._starts) - 1)
         starts = self._starts
         characters = self._characters
         self._starts = np.empty(capacity + 1, np.int64)
-        self._characters = np.empty(2 * len(characters), np.uint8)
+        self._characters = np.empty(times * len(characters), np.uint8)
         self._starts[: len(starts)] = starts
         self._characters[: len(characters)] = characters
         self._slots = np.full(2 * capacity, -1, np.int64)
@@ -226,7 +229,12 @@ def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def counts_of(codes: Codes, kinds: int) -> list[int]:
     """Counts of the codes from 0 to `kinds` - 1."""
+    return [int(count) for count in count_codes(codes, kinds)]
+
+
+def count_codes(codes: Codes, kinds: int) -> Places:
+    """Counts (kinds,) of the codes from 0 to `kinds` - 1."""
     counts = np.zeros(kinds, np.int64)
     for start in range(0, len(codes), _PIECE):  # numpy would make all of them larger at once
         counts += np.bincount(codes[start : start + _PIECE], minlength=kinds)
-    return [int(count) for count in counts]
+    return counts
