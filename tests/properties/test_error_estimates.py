@@ -74,7 +74,7 @@ def errors_and_estimates(model, rows, given):
         beliefs.append(marginals(inference.slice_state).ravel())
 
     pace = (
-        {"least_rate": ttt_d.RATES.least, "settling": ttt_d.RATES.settling}
+        {"least_rate": ttt_d.RATES.least, "too_early": ttt_d.RATES.too_early}
         if model is ttt_d
         else {}
     )

@@ -136,12 +136,12 @@ class GamesGradient(NamedTuple):
 class SweepRates(NamedTuple):
     """What the error estimate of `iterate` assumes of a system.
 
-    A rate is a change over the change of the sweep before. `least`: the smallest one that counts. `settling`: in a fit
-    without a start the first rate and so many after it are not enough for an estimate.
+    A rate is a change over the change of the sweep before. `least`: the smallest one that counts. `too_early`: how many
+    rates after the first of a fit without a start give no estimate yet.
     """
 
     least: float = LEAST_RATE
-    settling: int = 0
+    too_early: int = 0
 
 
 USUAL: Final = SweepRates()

@@ -90,21 +90,21 @@ def iterate(
     least_rate: float = LEAST_RATE,
     *,
     warm: bool = False,
-    settling: int = 0,
+    too_early: int = 0,
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
     """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
     With changes c_k and their rate r, the remaining error is c r / (1 - r); r is the largest of the last few rates,
     at least `least_rate`. Fast modes hide slow ones, so small rates are increased, each mean and sd is extrapolated
     at its own rate (`ahead`), and the distance from the joint solution is added. Until three rates agree, and after
-    changes have grown, the estimate is more than doubled. Unless a fit is `warm`, the first change and the next
-    `settling` rates do not suffice.
+    changes have grown, the estimate is more than doubled. A fit that is not `warm` has no estimate from its first rate
+    and the `too_early` rates after it.
 
     A pace that cycles is replaced by the next slower one; the loop ends where plain sweeps cycle or cannot reach a
     tenth of the distance. Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
-    stopping = Stopping(solver, least_rate, None if warm else settling)
+    stopping = Stopping(solver, least_rate, warm=warm, too_early=too_early)
     skipped = 0
     while len(trace) < solver.max_sweeps and (stopping.remaining >= solver.tol or skipped):
         result = sweep(stopping.pace)
@@ -122,8 +122,8 @@ def iterate(
 class Stopping:
     """What the changes of sweeps tell: the remaining error, the pace of the next sweep, and whether more are of use.
 
-    `settling`: how many rates after the first do not suffice for an estimate; None for a warm fit, whose first rate
-    counts, too.
+    All rates of a warm fit count. The first rate of any other says nothing, and from the `too_early` rates after it no
+    error is estimated yet, though they count when later ones are there.
 
     | name | unit | |
     |---|---|---|
@@ -131,19 +131,21 @@ class Stopping:
     | remaining | points | estimated remaining error |
     """
 
-    def __init__(self, solver: SolverConfig, least_rate: float, settling: int | None) -> None:
+    def __init__(
+        self, solver: SolverConfig, least_rate: float, *, warm: bool, too_early: int
+    ) -> None:
         self.pace = Pace.FAST if solver.accelerate else Pace.PLAIN
         self.remaining = math.inf
         self._solver = solver
         self._least_rate = least_rate
-        self._settling = settling
+        self._is_warm = warm
+        self._too_early = 0 if warm else too_early
         self._sweeps = 0
         self._sweeps_at_pace = 0
         self._last_change = math.nan
         self._rates: list[float] = []
-        self._plain_changes: list[
-            float
-        ] = []  # of the sweep that ended all faster paces, and those at the slowest
+        # of the sweep that ended all faster paces, and those at the slowest
+        self._plain_changes: list[float] = []
 
     def follow(self, result: Sweep) -> None:
         """Estimate the remaining error after a sweep, and choose the pace of the next one."""
@@ -171,9 +173,11 @@ class Stopping:
 
     @property
     def is_circling(self) -> bool:
-        """Whether the least change of the last sweeps at the slowest pace is not 1 % below the least before them."""
-        before = min(self._plain_changes[:-CIRCLES], default=math.inf)
-        return min(self._plain_changes[-CIRCLES:], default=math.inf) > 0.99 * before
+        """Whether the best of the last plain sweeps is not 1 % better than the best before them."""
+        if len(self._plain_changes) <= CIRCLES:
+            return False
+        best_before = min(self._plain_changes[:-CIRCLES])
+        return min(self._plain_changes[-CIRCLES:]) > 0.99 * best_before
 
     def is_out_of_reach(self, result: Sweep) -> bool:
         """Whether all sweeps that are left, at the change of this one, do not reach a tenth of the distance."""
@@ -184,15 +188,14 @@ class Stopping:
         """Error estimate of `iterate`."""
         if sweep.change == 0.0:
             return sweep.distance
-        settling = self._settling
-        is_warm = settling is None
-        rates = self._rates if is_warm else self._rates[1:]
-        if len(rates) <= (settling or 0):
+        rates = self._rates if self._is_warm else self._rates[1:]
+        if len(rates) <= self._too_early:
             return math.inf
         last = rates[-3:]
         largest_recent = max(rates[-RECENT:])
-        is_steady = is_warm or (len(last) == 3 and max(last) <= SPREAD * min(last))
-        doubt = FIRST_DOUBT if settling is not None and len(rates) == settling + 1 else DOUBT
+        is_steady = self._is_warm or (len(last) == 3 and max(last) <= SPREAD * min(last))
+        is_first_estimate = not self._is_warm and len(rates) == self._too_early + 1
+        doubt = FIRST_DOUBT if is_first_estimate else DOUBT
         rate = max(self._least_rate, largest_recent, doubt * math.sqrt(largest_recent))
         ahead = sweep.change * rate / (1.0 - rate) if rate < 1.0 else math.inf
         safety = SAFETY if is_steady and max(rates) < 1.0 else UNSTEADY

@@ -42,7 +42,7 @@ TRAITS: Final = Traits(
 )
 predict = outcome.predict
 # Margins may pause away from their fixed point; rates of 0.05 are seen, after better first sweeps.
-RATES: Final = SweepRates(least=0.3, settling=1)
+RATES: Final = SweepRates(least=0.3, too_early=1)
 GRADIENT_TOL: Final = 1e-6  # points: of the margins before any game, where the gradient is not flat
 
 

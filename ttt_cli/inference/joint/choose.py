@@ -160,7 +160,12 @@ def _iterate_sweeps(
 ) -> tuple[Status, Trace]:
     """Sweep until the factorised posterior has converged."""
     return iterate(
-        inference.sweep, solver, on_sweep, rates.least, warm=inference.warm, settling=rates.settling
+        inference.sweep,
+        solver,
+        on_sweep,
+        rates.least,
+        warm=inference.warm,
+        too_early=rates.too_early,
     )
 
 
