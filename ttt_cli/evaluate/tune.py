@@ -190,14 +190,46 @@ class EvidenceSearch:
         )
 
 
+def with_starts(
+    resolved: Resolved,
+    timeline: Timeline,
+    keys: Sequence[str],
+    estimates: Mapping[str, float | None],
+) -> Resolved:
+    """A config in which tuned parameters have numbers that a search can start from.
+
+    A parameter that the config estimates starts at its value in `estimates`, by key; without one it starts with almost
+    no effect, since a fit without any cannot be the start of another. A step between margins without a number would be
+    estimated anew at every point of the search: it starts at its prior's mean.
+    """
+    numbers = {key: estimates.get(key) or ALMOST_NONE for key in keys}
+    starts = {}
+    if ADVANTAGE in keys and not resolved.params.given_advantage:
+        starts[ADVANTAGE] = numbers[ADVANTAGE]
+    if LAPSE in keys and resolved.params.estimates_lapse:
+        starts[LAPSE] = numbers[LAPSE]
+    for key, points in covariate_params(resolved, timeline, ",".join(keys)).items():
+        if key in keys and not points:
+            starts[key] = numbers[key] if points is None else ALMOST_NONE
+    resolved = with_overrides(resolved, starts)
+    usual_step = PRIOR_MEAN * resolved.params.performance_sd
+    steps = step_params(resolved, timeline)
+    open_steps = [key for key, points in steps.items() if points is None]
+    return with_overrides(resolved, {key: estimates.get(key) or usual_step for key in open_steps})
+
+
 class Objective:
     """Log-evidence over the coordinates of tuned parameters, with the priors of those that a fit can estimate, too.
 
-    `bar` shows the fits, `store` receives their points. `estimates`: where the search starts in parameters that the
-    config estimates, else at no effect.
+    `bar` shows the fits, `store` receives their points. `estimates`: as for `with_starts`.
 
-    `configured`: parameters of the config. `begin`: the initial coordinates. `fits`, `sweeps` and `failed` (fits
-    without evidence) count the work.
+    | attribute | |
+    |---|---|
+    | resolved | the config, with the start of every parameter that it leaves open |
+    | coordinates | of the tuned parameters, in the order of their keys |
+    | configured | numbers of the tuned parameters in `resolved`, by key |
+    | begin | coordinates of these numbers, within their bounds, (parameters,) |
+    | fits, sweeps, failed | work so far; failed are fits without evidence |
     """
 
     def __init__(
@@ -210,25 +242,8 @@ class Objective:
         estimates: Mapping[str, float | None] = _NO_ESTIMATES,
     ) -> None:
         self._priors = _priors(keys, timeline)
-        start_of = {key: estimates.get(key) or ALMOST_NONE for key in keys}
-        if ADVANTAGE in keys and not resolved.params.given_advantage:
-            resolved = with_overrides(resolved, {ADVANTAGE: start_of[ADVANTAGE]})
-        if LAPSE in keys and resolved.params.estimates_lapse:
-            resolved = with_overrides(resolved, {LAPSE: start_of[LAPSE]})
-        configured = covariate_params(resolved, timeline, ",".join(keys))
-        starts = {}
-        for key, points in configured.items():
-            if key in keys and not points:
-                starts[key] = start_of[key] if points is None else ALMOST_NONE
-        resolved = with_overrides(resolved, starts)
-        # a step without a number would be a search of its own at every point
-        beta = resolved.params.performance_sd
+        resolved = with_starts(resolved, timeline, keys, estimates)
         steps = step_params(resolved, timeline)
-        open_steps = [key for key, points in steps.items() if points is None]
-        usual_step = PRIOR_MEAN * beta
-        resolved = with_overrides(
-            resolved, {key: estimates.get(key) or usual_step for key in open_steps}
-        )
         self.resolved = resolved
         self._timeline = timeline
         self._store = store
@@ -248,7 +263,7 @@ class Objective:
             },
             float(lengths["prior_sd"]),
             float(lengths["beta"]),
-            {prior.key: prior.size for prior in self._priors.offsets if prior.key != ADVANTAGE},
+            {prior.key: prior.size for prior in self._priors.added if prior.key != ADVANTAGE},
         )
         self.configured = self._numbers(keys)
         begin = []
@@ -307,7 +322,7 @@ class Objective:
 
     def log_prior(self, at: Array) -> float:
         """Log density of the priors of tuned parameters that a fit can estimate, too, relative to 0 of each."""
-        if not (self._priors.offsets or self._priors.lapse or self._priors.steps):
+        if not (self._priors.added or self._priors.lapse or self._priors.steps):
             return 0.0
         values = self.values(at)
         beta = with_overrides(self.resolved, values).params.performance_sd
@@ -342,7 +357,10 @@ class Objective:
         return {coordinate.key: coordinate.value(position) for coordinate, position in pairs}
 
     def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
-        """Configured parameters; `auto` and null are resolved by the model."""
+        """Numbers of the tuned parameters in the config.
+
+        Where any is open (`auto` or null) all are those of a fit, which counts as one of the search.
+        """
         configured = self.resolved.params.model_dump(include=set(keys))
         of_offsets = offset_params(self.resolved.params.offset_settings)
         configured |= {key: value for key, value in of_offsets.items() if key in keys}
@@ -380,29 +398,30 @@ class Objective:
 class Priors(NamedTuple):
     """Priors of those parameters that can be estimated by a fit, too.
 
-    `offsets`: of White's advantage and of covariates, for performances of sd 1; `lapse`: of the share of games that
-    chance decides, None where it is not tuned; `steps`: of steps between margins of victory, for the same performances.
+    `added`: of what is added to White, the advantage and covariates, for performances of sd 1; `lapse`: of the share of
+    games that chance decides, None where it is not tuned; `steps`: of steps between margins of victory, for the same
+    performances.
     """
 
-    offsets: Sequence[AdvantagePrior]
+    added: Sequence[AdvantagePrior]
     lapse: LapsePrior | None
     steps: Sequence[StepPrior]
 
     def with_performance_sd(self, beta: float) -> list[EstimatePrior]:
         """All of them, where performances have this sd, points."""
-        scaled = [replace(prior, performance_sd=beta) for prior in self.offsets]
+        of_added = [replace(prior, performance_sd=beta) for prior in self.added]
         of_steps = [replace(prior, performance_sd=beta) for prior in self.steps]
         of_lapse = [self.lapse] if self.lapse else []
-        return [*scaled, *of_lapse, *of_steps]
+        return [*of_added, *of_lapse, *of_steps]
 
 
 def _priors(keys: Sequence[str], timeline: Timeline) -> Priors:
     """The priors of these parameters."""
-    offsets = [AdvantagePrior(1.0)] if ADVANTAGE in keys else []
+    added = [AdvantagePrior(1.0)] if ADVANTAGE in keys else []
     terms = [key.removeprefix(PREFIX) for key in keys if key.startswith(PREFIX)]
-    offsets += [AdvantagePrior(1.0, PREFIX + term, typical_size(timeline, term)) for term in terms]
+    added += [AdvantagePrior(1.0, PREFIX + term, typical_size(timeline, term)) for term in terms]
     steps = [StepPrior(1.0, key) for key in keys if key.startswith(STEPS)]
-    return Priors(offsets, LapsePrior() if LAPSE in keys else None, steps)
+    return Priors(added, LapsePrior() if LAPSE in keys else None, steps)
 
 
 def check_calibration(timeline: Timeline, system: Resolved) -> CalibrationSlope:
