@@ -145,6 +145,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "draw_margin_drift": 0.0,
         "white_advantage": of_games.advantage,
         **shared.covariate_slopes(of_games),
+        "offset_correlation": 0.0,
         **of_offsets,
         **shared.step_slopes(of_games),
         "draw_probability": by_margin * margin_slope(params, timeline),
