@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.optimize import bracket as scipy_bracket
 
 from tests.reference.ttt_ep import either, ends_of_game, of_difference
 from tests.support.builders import fit_rows, historical, make_games
@@ -13,6 +14,7 @@ from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.inference import links
+from ttt_cli.inference.advantage import bracket
 from ttt_cli.kernels import outcomes as codes
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry
@@ -120,6 +122,35 @@ def test_no_advantage_is_found_where_there_is_none():
     ]
     _, fit = fit_rows(rows, "ttt", white_advantage="estimate")
     assert fit.params["white_advantage"] == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize("minimum", [-30.0, -2.0, -0.4, 0.01, 0.7, 1.3, 5.0, 80.0])
+@pytest.mark.parametrize("step", [1.0, -0.2])
+def test_a_bracket_has_the_minimum_inside_and_costs_more_at_both_ends(minimum, step):
+    positions = []
+
+    def cost(position):
+        positions.append(position)
+        return abs(position - minimum) ** 1.5
+
+    low, high = bracket(cost, 0.0, step)
+    best = min(positions, key=lambda position: abs(position - minimum))
+    assert low < minimum < high
+    assert low < best < high
+    assert abs(best - minimum) < min(minimum - low, high - minimum)
+
+
+@pytest.mark.parametrize("minimum", [-0.5, 0.3, 1.2])
+def test_a_near_minimum_is_bracketed_by_the_same_three_positions_as_by_scipy(minimum):
+    positions, of_scipy = [], []
+    low, high = bracket(lambda x: positions.append(x) or (x - minimum) ** 2, 0.0, 1.0)
+    ends = scipy_bracket(lambda x: of_scipy.append(float(x)) or (x - minimum) ** 2, 0.0, 1.0)
+    assert positions == of_scipy
+    assert [low, high] == sorted(float(end) for end in (ends[0], ends[2]))
+
+
+def test_a_flat_cost_ends_the_search_for_a_bracket():
+    assert bracket(lambda position: 0.0, 2.0, 1.0) == (2.0, pytest.approx(4.618, abs=1e-3))
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ outweigh it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,6 +24,9 @@ USUAL_TOL: Final = 0.01  # points: of the solver; with a smaller one the maximum
 REFINING_STEP: Final = 1e-3
 FIRST_STEP: Final = 0.1  # of beta: from no advantage
 WARM_STEP: Final = 0.02  # of beta: from the advantage of another fit
+STEP_GROWTH: Final = (
+    1.618034  # from one step to the next while the maximum lies ahead: the golden ratio
+)
 MOST_VERTICES: Final = 20
 ALMOST_NONE: Final = 1e-9  # points: a fit at exactly 0 merges colours and cannot start another
 TYPICAL_FALL: Final = 0.5  # nats: of the log posterior at one standard error from its maximum
@@ -153,16 +156,12 @@ class AdvantageSearch:
 
     def maximise(self) -> float:
         """The most probable advantage: bracketed from that of the start, then found by parabolas, points."""
-        from scipy.optimize import bracket
-
         step = FIRST_STEP * self._prior.performance_sd
         origin = ALMOST_NONE
         if self._start is not None and isinstance(self._start.params.get(NAME), float):
             origin = self._start.params[NAME]
             step = WARM_STEP * self._prior.performance_sd
-        ends = bracket(self._cost, origin, origin + step)
-        low = min(ends[0], ends[2])
-        high = max(ends[0], ends[2])
+        low, high = bracket(self._cost, origin, step)
         for _ in range(MOST_VERTICES):
             best_three = sorted(self.trials.items(), key=lambda trial: -trial[1])[:3]
             vertex = vertex_of(best_three)
@@ -205,6 +204,35 @@ class AdvantageSearch:
             self.best_fit = fit
         self.trials[advantage] = value
         return -value
+
+
+class Bracket(NamedTuple):
+    """Two positions that have a minimum between them."""
+
+    low: float
+    high: float
+
+
+def bracket(cost: Callable[[float], float], origin: float, step: float) -> Bracket:
+    """Find positions around a minimum of `cost`: go downhill from `origin` until a step leads uphill.
+
+    The first step is `step`, each next one `STEP_GROWTH` times as long.
+    """
+    behind = origin
+    middle = origin + step
+    cost_of_origin = cost(origin)
+    cost_of_middle = cost(middle)
+    if cost_of_origin < cost_of_middle:
+        behind, middle = middle, behind
+        cost_of_middle = cost_of_origin
+    while True:
+        ahead = middle + STEP_GROWTH * (middle - behind)
+        cost_ahead = cost(ahead)
+        if not cost_ahead < cost_of_middle:
+            return Bracket(min(behind, ahead), max(behind, ahead))
+        behind = middle
+        middle = ahead
+        cost_of_middle = cost_ahead
 
 
 def vertex_of(points: Sequence[tuple[float, float]]) -> float:
