@@ -63,6 +63,25 @@ def test_it_is_dense_algebra(seed, n, density):
     check(*random_matrix(seed, n, int(density * n)))
 
 
+@examples(16)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.sampled_from([0.0, 0.7, 1.1, 2.0, 6.0]))
+def test_the_inverse_among_variables_eliminated_last_is_dense_algebra(seed, n, density):
+    """Also in parts that no pair joins to the others; entries before their columns are not computed."""
+    (first, second, coupling, diagonal), dense = random_matrix(seed, n, int(density * n))
+    rng = np.random.default_rng(seed)
+    last = np.sort(rng.choice(n, rng.integers(1, n), replace=False))
+    rows, columns = (ends.ravel() for ends in np.meshgrid(last, last))
+    apart = rows != columns
+    pattern = Pattern(np.append(first, rows[apart]), np.append(second, columns[apart]), n, last)
+    found = Factor(pattern, np.append(-coupling, np.zeros(apart.sum())), diagonal, once=True)
+    inverse = np.linalg.inv(dense)
+    assert found.covariances(rows, columns) == pytest.approx(
+        inverse[rows, columns], abs=1e-10 * np.abs(inverse).max()
+    )
+    first_column = pattern.tree.first[pattern.first_inverted]
+    assert np.isnan(found.variances).tolist() == (pattern.column_of < first_column).tolist()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_without_metis_it_is_dense_algebra_too(seed, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymetis", None)

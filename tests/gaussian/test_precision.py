@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.cases import each
-from ttt_cli.gaussian import precision
+from ttt_cli.gaussian import factor, precision
 from ttt_cli.gaussian.precision import (
     Entries,
     Precision,
@@ -139,3 +139,32 @@ def test_a_similar_solution_saves_steps_and_does_not_change_the_result(scale):
     assert np.linalg.norm(result.residual) <= 1e-6 * np.linalg.norm(b)
     assert alone.converged
     assert result.converged
+
+
+def test_entries_of_the_inverse_among_few_variables_are_those_of_the_whole_inverse(monkeypatch):
+    """Eliminated last; and with all others where even three are many, or the factor would be too large."""
+    rng, n = np.random.default_rng(3), 200
+    previous = np.where(np.arange(n) % 10, np.arange(n) - 1, -1)
+    pairs = rng.integers(0, n, (2, 2 * n))
+    pairs = pairs[:, pairs[0] != pairs[1]]
+    games = link_entries(pairs, np.array([[1.0, -1.0]]), rng.uniform(0.0, 1.0, (1, pairs.shape[1])))
+    matrix = Precision(previous, rng.uniform(0.5, 2.0, n), games)
+    rows, columns = (ends.ravel() for ends in np.meshgrid([3, 77, 120], [3, 77, 120]))
+    wanted = np.linalg.inv(dense(matrix))[rows, columns]
+
+    def computed():
+        """The entries of the inverse, and how many variances it has."""
+        of_matrix = matrix.factor(rows, columns, once=True)
+        entries = of_matrix.covariances(rows, columns)
+        return pytest.approx(entries, rel=1e-9), np.isfinite(of_matrix.variances).sum()
+
+    entries, variances = computed()
+    assert wanted == entries
+    assert variances < n
+    apart = rows != columns
+    ends = np.append(matrix.low, rows[apart]), np.append(matrix.high, columns[apart])
+    with monkeypatch.context() as limited:
+        limited.setattr(factor, "MOST_ENTRIES", factor.Pattern(*ends, n).entries)
+        assert computed() == (wanted, n)
+    monkeypatch.setattr(precision, "MOST_LAST", 2)
+    assert computed() == (wanted, n)

@@ -17,26 +17,30 @@ from ttt_cli.support.errors import ConfigError
 Ends = NDArray[np.integer]
 MOST_ENTRIES: Final = 250_000_000  # of a factor: 2 GB
 MOST_FLOPS: Final = 2e12
+NOBODY: Final = np.empty(0, np.int32)
 
 
 class Pattern:
     """Joined pairs of n variables, the elimination order, and the supernodes of the factor.
 
     Pairs may repeat. `entries` and `flops` are the size and the multiplications of the factor, computed before any
-    allocation.
+    allocation. Variables that are eliminated `last`, after all others, make the factor larger, but the inverse among
+    them needs only its end.
 
     | name | shape | |
     |---|---|---|
+    | last | (last,) | distinct variables that are eliminated last |
     | column_of | (n,) | column of each variable |
     | pair | (pairs,) | index of the distinct pair |
     | front, broad | | sizes of work space (`kernels/factor.py`) |
     """
 
-    def __init__(self, first: Ends, second: Ends, n: int) -> None:
+    def __init__(self, first: Ends, second: Ends, n: int, last: Ends = NOBODY) -> None:
         keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
         distinct, self.pair = np.unique(keys, return_inverse=True)
         low, high = np.array(np.divmod(distinct, max(n, 1)), np.int32)
-        column = _dissected(low, high, n)
+        self.last = last
+        column = _dissected_before(low, high, n, last)
         parent, count, order = np.empty((3, n), np.int32)
         kernels.elimination_tree(*_neighbours(column[low], column[high], n), parent, count)
         kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
@@ -82,6 +86,11 @@ class Pattern:
         self._rows = np.sort(_row_keys(np.repeat(number, below), row))
         # the low half of a key is the row, the high half its supernode
         return Tree(first, of, above, row_start, self._rows.astype(np.int32), panel, square_start)
+
+    @cached_property
+    def first_inverted(self) -> int:
+        """The first supernode of which the inverse is computed: that of the first of the variables eliminated last."""
+        return int(self.tree.of[self.column_of[self.last].min()]) if len(self.last) else 0
 
     @cached_property
     def squares(self) -> int:
@@ -174,6 +183,18 @@ def _dissected(low: Ids, high: Ids, n: int) -> Ids:
     return _inverse(order)
 
 
+def _dissected_before(low: Ids, high: Ids, n: int, last: Ends) -> Ids:
+    """Column of each variable: nested dissection of all others, then those that are `last`."""
+    is_other = np.ones(n, bool)
+    is_other[last] = False
+    number = np.cumsum(is_other, dtype=np.int32) - 1  # of the others
+    joined = is_other[low] & is_other[high]
+    column = np.empty(n, np.int32)
+    column[is_other] = _dissected(number[low[joined]], number[high[joined]], n - len(last))
+    column[last] = np.arange(n - len(last), n)
+    return column
+
+
 def _inverse(order: Ids) -> Ids:
     position = np.empty_like(order)
     position[order] = np.arange(len(order), dtype=order.dtype)
@@ -249,8 +270,8 @@ def require_affordable(pattern: Pattern, what: str, hint: str) -> None:
 class Factor:
     """L of A = L L^T, where A has `diagonal` (n,) and `above` at the pairs of `pattern`, in their order.
 
-    With `once` the inverse replaces L and `solve` is not possible after it. Raises LinAlgError unless A is positive
-    definite.
+    With `once` the inverse replaces L and `solve` is not possible after it. Entries of the inverse are NaN in columns
+    before those that the pattern eliminates last, if there are such. Raises LinAlgError unless A is positive definite.
     """
 
     def __init__(
@@ -298,13 +319,28 @@ class Factor:
     @cached_property
     def _inverse(self) -> Array:
         pattern = self._pattern
+        tree = pattern.tree
         panels = self._panels if self._once else self._panels.copy()
         squares = np.empty(pattern.squares)
         front = np.empty(pattern.front)
         broad = np.empty(pattern.broad)
         with _one_thread():
-            kernels.invert(_blas()[0], pattern.tree, panels, squares, front, broad)
+            end = _from_supernode(tree, pattern.first_inverted)
+            kernels.invert(_blas()[0], end, panels, squares, front, broad)
+        panels[: tree.panel[pattern.first_inverted]] = np.nan
         return panels
+
+
+def _from_supernode(tree: Tree, begin: int) -> Tree:
+    """The supernodes of a tree from one on, in which are those above each."""
+    above = np.where(tree.above[begin:] < 0, -1, tree.above[begin:] - begin).astype(np.int32)
+    return tree._replace(
+        first=tree.first[begin:],
+        above=above,
+        row_start=tree.row_start[begin:],
+        panel=tree.panel[begin:],
+        square_start=tree.square_start[begin:],
+    )
 
 
 @cache
