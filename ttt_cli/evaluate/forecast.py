@@ -186,14 +186,12 @@ def known_before(timeline: Timeline, first: int, stop: int) -> Timeline:
 
 def find_period_index(timeline: Timeline, since: str) -> int:
     """Index of the first period with games from the period `since` on. Raises LookupFailed when there is none."""
-    labels = [
-        timeline.label(number)
-        for number in timeline.periods[[0, -1][: len(timeline.periods)]].tolist()
-    ]
-    first_number, _ = numbers_within(since, timeline.period, labels)
+    ends = [timeline.periods[0], timeline.periods[-1]] if len(timeline.periods) else []
+    labels_of_ends = [timeline.label(int(number)) for number in ends]
+    first_number, _ = numbers_within(since, timeline.period, labels_of_ends)
     index = int(np.searchsorted(timeline.periods, first_number))
     if index == len(timeline.periods):
-        last = f"the last ones are of {labels[-1]}" if labels else None
+        last = f"the last ones are of {labels_of_ends[-1]}" if labels_of_ends else None
         raise LookupFailed(f"there are no games from {since} on", hint=last)
     return index
 
@@ -265,7 +263,8 @@ class OpenParams(NamedTuple):
 class _FullFit(NamedTuple):
     """One fit of a filter to all games, with beliefs before the games of each node.
 
-    It was made with `params` for the periods from index `first` on.
+    It was made with `params` for the periods from index `first` on. Earlier ones need another: a system that fits
+    periods one by one keeps beliefs from `first` on only.
     """
 
     fit: Fit
@@ -492,15 +491,17 @@ class Forecaster:
     def _fit(self, timeline: Timeline, params: Params, first: int | None = None) -> Fit:
         """Fit a timeline as roughly as predictions allow.
 
-        `first`: index of the first period that it predicts; None: it estimates parameters only.
+        `first`: index of the first period that it predicts; None: it estimates parameters only, and is no start for
+        fits of the same period.
         """
         solver = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
         start = self._last
         if self.starts is not None and first is not None:
             start = self.starts.get(first, start)
-        coloured = params.given_advantage != 0.0
-        if start and bool(start.params.get("white_advantage")) != coloured:
-            start = None  # sites are laid out by colours
+        # Without White's advantage games of either colour are merged, and have one site in the place of two.
+        merges_colours = params.given_advantage == 0.0
+        if start and merges_colours != (not start.params.get("white_advantage")):
+            start = None
         if self._traits.fits_periods and first is not None:
             self._last = self.model.fit_before(timeline, params, solver, first, start)
         else:

@@ -1,7 +1,7 @@
 """Tune systems on the games before a test: by the score of predictions, or by the evidence."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any, Final, Literal, NamedTuple
@@ -81,10 +81,9 @@ def tune_system(
         if plan.by == "evidence" and tunable:
             fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
             free = _free(past, resolved, fit.params)
+            # the evidence does not depend on the level of all skills
             keys = [coordinate.key for coordinate in free if coordinate.key != "prior_mean"]
-        if not keys or not {key for key in keys if not key.startswith((PREFIX, STEPS))} <= set(
-            tunable
-        ):
+        if not keys or not _has_gradient(keys, tunable):
             return replace(_by_score(past, resolved, plan, bar), seconds=process_time() - began)
         objective = Objective(resolved, past, keys, bar)
         optimum = objective.maximise()
@@ -101,10 +100,15 @@ def tune_system(
     )
 
 
+def _has_gradient(keys: Sequence[str], tunable: Collection[str]) -> bool:
+    """Whether the evidence has a gradient in all of these parameters; it has in covariates and steps of margins."""
+    return all(key in tunable or key.startswith((PREFIX, STEPS)) for key in keys)
+
+
 def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
     """Minimise the log-loss without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022)."""
     loss = _Loss(past, resolved, plan, bar)
-    loss.at({})
+    loss.at({})  # that of the config, which `at_start` and the others need
     params = loss.forecaster(resolved.params).params_before(plan.since)
     free = _without_inert(loss, _free(past, resolved, params), params)
     reached = _minimise(loss, free, params) if free else True
@@ -113,9 +117,9 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     return TunedSystem(
         by="score",
         start={coordinate.key: float(params[coordinate.key]) for coordinate in free},
-        values=best.values if best.loss < start else {},
+        values=best.values,
         before=-start,
-        after=-min(start, best.loss),
+        after=-best.loss,
         evaluations=len(loss.losses),
         reached=reached,
     )
@@ -136,7 +140,7 @@ class _Loss:
     |---|---|
     | past | the games before those of the test |
     | starts | fits to start from, as in `Forecaster` |
-    | losses | nats per game, infinite where a system fails; by the parameters that were replaced, `()` is the config |
+    | losses | nats per game, by the parameters that were replaced, `()` is the config; infinite where there is none |
     """
 
     past: Timeline
@@ -158,7 +162,8 @@ class _Loss:
         key = tuple(values.items())
         if key not in self.losses:
             try:
-                self.losses[key] = self._compute(with_overrides(self.resolved, values).params)
+                loss = self._compute(with_overrides(self.resolved, values).params)
+                self.losses[key] = math.inf if math.isnan(loss) else loss
             except TttError:
                 self.losses[key] = math.inf
                 self.bar.advance(1, "tuning")
@@ -183,8 +188,8 @@ class _Loss:
 
     @property
     def best(self) -> _BestValues:
-        """The first of the least losses. One that is no number or above the start counts as the start."""
-        best = min(self.losses, key=lambda values: min(self.at_start, self.losses[values]))
+        """The first of the least losses; that of the config comes before all others."""
+        best = min(self.losses, key=lambda values: self.losses[values])
         return _BestValues(dict(best), self.losses[best])
 
 
