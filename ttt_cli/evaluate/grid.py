@@ -277,19 +277,27 @@ def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
     size = math.prod(len(axis.values) for axis in axes)
     if size > MOST_POINTS:
         raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST_POINTS:,}")
-    fields = resolved.model.Params.model_fields
-    lines = axes[-1].values, axes[-1].values[::-1]
+    *outer_axes, inner_axis = axes
     points = []
-    for number, outer in enumerate(product(*(axis.values for axis in axes[:-1]))):
-        for last in lines[number % 2]:
-            values: dict[str, Any] = dict(
-                zip((axis.key for axis in axes), (*outer, last), strict=True)
-            )
-            whole = [key for key in fields.keys() & values if fields[key].annotation is int]
-            integers = [key for key in whole if values[key].is_integer()]
-            values |= {key: int(values[key]) for key in integers}
-            points.append(with_overrides(resolved, values).params)
+    for number, outer_values in enumerate(product(*(axis.values for axis in outer_axes))):
+        # to and fro along the last axis, so that the fit of one point is a good start for the next
+        goes_back = number % 2 == 1
+        for inner_value in inner_axis.values[::-1] if goes_back else inner_axis.values:
+            point = dict(zip((axis.key for axis in outer_axes), outer_values, strict=True))
+            point[inner_axis.key] = inner_value
+            points.append(with_overrides(resolved, _with_integers(resolved, point)).params)
     return points
+
+
+def _with_integers(resolved: Resolved, point: Mapping[str, float]) -> dict[str, float | int]:
+    """A point with whole numbers as integers where the model's parameter is one."""
+    fields = resolved.model.Params.model_fields
+    return {
+        key: int(value)
+        if key in fields and fields[key].annotation is int and value.is_integer()
+        else value
+        for key, value in point.items()
+    }
 
 
 def make_chains(points: Sequence[Params]) -> list[Sequence[Params]]:
@@ -307,9 +315,9 @@ def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
     """Whether a stored point can be reused: it converged to the tolerance, or used as many sweeps as allowed."""
     if point is None:
         return False
-    if point.remaining_error <= solver.tol:
-        return point.converged
-    return not point.converged and point.sweeps >= solver.max_sweeps
+    is_exact = point.converged and point.remaining_error <= solver.tol
+    is_exhausted = not point.converged and point.sweeps >= solver.max_sweeps
+    return is_exact or (is_exhausted and point.remaining_error > solver.tol)
 
 
 @contextmanager
