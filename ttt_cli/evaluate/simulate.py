@@ -169,8 +169,10 @@ def draw_pairings(
     second = _draw_opponents(bound, activity, first, left, right, rng)
     if plan.opponents_sd is None:
         return first, second
+    # Of games in `refused`, `second` is the opponent drawn last, who may be accepted, and `nearest` the one of the most
+    # similar skill so far. Who is still refused at the end plays against the nearest.
     nearest = second.copy()
-    refused = np.arange(n)  # games whose opponent, in `second`, is not accepted yet
+    refused = np.arange(n)
     for _ in range(_REFUSALS):
         difference = (skill[second[refused]] - skill[first[refused]]) / plan.opponents_sd
         is_refused = rng.random(len(refused)) >= np.exp(-0.5 * difference**2)
@@ -352,40 +354,45 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     sides = _DrawnSides(plan) if plan.players_of_game > 2 else None
     victory_margin = np.zeros(plan.games, np.int32) if plan.steps else None
     with progress.task("simulating", total=plan.games, unit="games") as bar:
-        for t, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
-            rows = order[row_start[t] : row_start[t + 1]]
-            here = player[rows]
+        for year_number, (begin, end) in enumerate(pairwise([0, *np.cumsum(counts).tolist()])):
+            # who plays in the year: rows of true skills; `first`, `second` and participants are indices of these
+            active_rows = order[row_start[year_number] : row_start[year_number + 1]]
+            active_players = player[active_rows]
             if offsets:
                 offsets.begin_year()
             for low in range(begin, end, _BLOCK):
                 games = slice(low, min(low + _BLOCK, end))
-                strength = rating[here] if plan.opponents_by == "results" else skill[rows]
+                strength = (
+                    rating[active_players] if plan.opponents_by == "results" else skill[active_rows]
+                )
                 n = games.stop - low
                 if sides:
-                    chosen = rows[
+                    chosen = active_rows[
                         draw_participants(
-                            cluster[here],
-                            activity[here],
+                            cluster[active_players],
+                            activity[active_players],
                             plan.mixing,
                             (n, plan.players_of_game),
                             rng,
                         )
                     ]
-                    results = sides.draw(games, player[chosen], skill[chosen], margin[t], rng)
+                    results = sides.draw(
+                        games, player[chosen], skill[chosen], margin[year_number], rng
+                    )
                     white[games], black[games] = sides.first_members(games)
                 else:
                     first, second = draw_pairings(
-                        plan, cluster[here], activity[here], strength, n, rng
+                        plan, cluster[active_players], activity[active_players], strength, n, rng
                     )
-                    white[games] = here[first]
-                    black[games] = here[second]
-                    of_white = skill[rows[first]]
-                    of_black = skill[rows[second]]
+                    white[games] = active_players[first]
+                    black[games] = active_players[second]
+                    of_white = skill[active_rows[first]]
+                    of_black = skill[active_rows[second]]
                     if offsets:
                         of_white, of_black = offsets.draw(
                             games, white[games], black[games], of_white, of_black
                         )
-                    results = _draw_results(plan, of_white, of_black, margin[t], rng)
+                    results = _draw_results(plan, of_white, of_black, margin[year_number], rng)
                 outcome[games] = results.outcome
                 if victory_margin is not None:
                     victory_margin[games] = results.victory_margin
@@ -393,7 +400,7 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
                     learn(plan, rating, white[games], black[games], outcome[games])
                 bar.advance(n)
             if offsets:
-                offsets.end_year(rows, here, skill[rows])
+                offsets.end_year(active_rows, active_players, skill[active_rows])
     return Simulated(
         plan=plan,
         date=date,
@@ -429,8 +436,8 @@ def _true_skills(plan: Plan, newcomers: Array, rng: np.random.Generator) -> _Tru
     length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
     start = np.cumsum(length) - length  # the first row of each player
     player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
-    year = np.arange(len(player), dtype=np.int64) - np.repeat(start - entry, length)
-    age = year - np.repeat(entry, length)
+    age = np.arange(len(player), dtype=np.int64) - np.repeat(start, length)  # years since the entry
+    year = age + np.repeat(entry, length)
     clock = plan.career.clock(age)
     step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
     step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
