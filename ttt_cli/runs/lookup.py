@@ -79,6 +79,7 @@ def find_player(query: Query, name: str | int) -> Found:
         return _matching_pattern(query, name)
     folded = fold(name)
     exact = _select(query, "player = ?", [name])
+    # a name of a surname alone may be meant for somebody with given names; one of signs alone may not
     if exact and (exact[0].folded != exact[0].surname or not folded):
         return Found(exact[0].player)
     if not folded:
@@ -150,21 +151,22 @@ def _fits(
 ) -> bool:
     """Whether words typed, or `forms` of them, are words of a name or initials; `cut`: or their first letters."""
     unmatched = candidate.folded.split()
-    initials = []
+    beginnings = []
     for word in typed:
         accepted = {word, *forms.get(word, ())}
         match = next((part for part in unmatched if part in accepted), None)
         if match is not None:
             unmatched.remove(match)
         elif len(word) == 1 or cut:
-            initials.append(word)
+            beginnings.append(word)
         else:
             return False
     surname = candidate.surname.split()
-    for initial in initials:
-        uncut = surname if len(initial) > 1 else ()
+    for beginning in beginnings:
+        # a surname may be an initial, but not be cut after several letters
+        never = surname if len(beginning) > 1 else ()
         match = next(
-            (part for part in unmatched if part.startswith(initial) and part not in uncut), None
+            (part for part in unmatched if part.startswith(beginning) and part not in never), None
         )
         if match is None:
             return False
@@ -311,8 +313,6 @@ def parse_anchor(text: str) -> Anchor:
 
 def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     """The scale by the anchors in `scale`, else in the config of a run. Raises ConfigError, LookupFailed."""
-    section = meta.config.get("scale") or {}
-    texts = list(section.get("anchors", ()))
     if len(scale) > 1 and not {POINTS, ELO}.isdisjoint(scale):
         raise ConfigError("give points, elo, or anchors, which set the level of Elo")
     if POINTS in scale:
@@ -320,9 +320,8 @@ def find_scale(meta: RunMeta, query: Query, scale: Sequence[str] = ()) -> Scale:
     if ELO in scale:
         slope = 1.0 / meta.elo_unit
         return Scale(slope, shift=(meta.newcomers_mean or 0.0) * (1.0 - slope), elo=True)
-    given_anchors = [text for text in scale if text != MATCHED]
-    if given_anchors:
-        texts = given_anchors
+    section = meta.config.get("scale") or {}
+    texts = [text for text in scale if text != MATCHED] or section.get("anchors", ())
     matched = MATCHED in scale if scale else section.get("slope") == MATCHED
     if MATCHED in scale and not texts:
         hint = f"add two or more: --scale '{EXAMPLE}'"

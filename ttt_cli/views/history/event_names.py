@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -77,6 +77,7 @@ def name_events(played: PlayedGames) -> NamedEvents:
     """
     texts = played.texts
     n_texts = len(texts)
+    # an event in one number, year and text; a key is an event and a site in one number
     event_codes = played.year.astype(np.int64) * n_texts + played.event
     keys, key_of_game = distinct(event_codes * n_texts + played.site)
     event_of_key = keys // n_texts  # keys are sorted, so that those of an event are neighbours
@@ -84,7 +85,7 @@ def name_events(played: PlayedGames) -> NamedEvents:
     has_several_sites = np.repeat(n_sites > 1, n_sites)  # (keys,)
     games = np.flatnonzero(has_several_sites[key_of_game])
     moves = np.isin(event_of_key, _moving_events(played, games, event_codes[games]))
-    site_of_key = np.where(moves, 0, keys % n_texts)
+    site_of_key = np.where(moves, 0, keys % n_texts)  # text 0 is empty
     named = []
     for year_and_event, site_text in zip(event_of_key.tolist(), site_of_key.tolist(), strict=True):
         year, event_text = divmod(year_and_event, n_texts)
@@ -112,35 +113,60 @@ def _moving_events(played: PlayedGames, games: Places, event_codes: Places) -> P
     n_texts = len(played.texts)
     events, event_of_game = np.unique(event_codes, return_inverse=True)
     has_text = events % n_texts > 0
-    # entries are distinct pairs of an event and a player, with the player's games and sites there
-    n_players = int(max(played.white.max(initial=0), played.black.max(initial=0))) + 1
-    event_player_pairs = np.tile(event_of_game, 2) * np.int64(n_players)
-    event_player_pairs += np.concatenate([played.white[games], played.black[games]])
-    entries, entry, entry_games = np.unique(
-        event_player_pairs, return_inverse=True, return_counts=True
-    )
-    visits = np.unique(entry * np.int64(n_texts) + np.tile(played.site[games], 2))
-    sites = np.bincount(visits // n_texts, minlength=len(entries))
-    has_several_games = entry_games > 1
-    event = entries[has_several_games] // n_players
+    several = _entries_with_several_games(played, games, event_of_game)
 
-    def total(values: Places | Mask) -> Places:
-        """Sums over the entries of each event with several games."""
-        return np.bincount(event, values[has_several_games], len(events))
+    def by_event(values: Places | Mask) -> Places:
+        """Sums over these entries of each event."""
+        return np.bincount(several.event, values, len(events))
 
-    n_travellers = total(sites > 1)
+    n_players = by_event(np.ones(len(several.event), np.bool_))
+    n_travellers = by_event(several.n_sites > 1)
     at_once = _is_at_once(event_of_game, played.site[games], played.days[games])
     least_travellers = np.where(at_once, _TRAVELLERS_AT_ONCE, _TRAVELLERS)
-    enough_travel = n_travellers >= least_travellers * total(has_several_games)
-    few_games_a_site = total(entry_games) <= _GAMES_A_SITE * total(sites)
+    enough_travel = n_travellers >= least_travellers * n_players
+    few_games_a_site = by_event(several.n_games) <= _GAMES_A_SITE * by_event(several.n_sites)
     moving: Places = events[has_text & (n_travellers > 0) & enough_travel & few_games_a_site]
     return moving
+
+
+class _Entries(NamedTuple):
+    """Players in events, one entry for each player of each event.
+
+    | field | shape | content |
+    |---|---|---|
+    | `event` | (entries,) | number of the event |
+    | `n_games` | (entries,) | games of the player there |
+    | `n_sites` | (entries,) | sites at which they were |
+    """
+
+    event: Places
+    n_games: Places
+    n_sites: Places
+
+
+def _entries_with_several_games(
+    played: PlayedGames, games: Places, event_of_game: Places
+) -> _Entries:
+    """The entries of players with several games in an event; `event_of_game`, (games,): of these games."""
+    players = np.concatenate([played.white[games], played.black[games]])
+    n_players = int(players.max(initial=0)) + 1
+    entries, entry_of_side, n_games = np.unique(
+        np.tile(event_of_game, 2) * np.int64(n_players) + players,
+        return_inverse=True,
+        return_counts=True,
+    )
+    n_texts = len(played.texts)
+    visits = np.unique(entry_of_side * np.int64(n_texts) + np.tile(played.site[games], 2))
+    n_sites = np.bincount(visits // n_texts, minlength=len(entries))
+    several = n_games > 1
+    return _Entries(entries[several] // n_players, n_games[several], n_sites[several])
 
 
 def _is_at_once(event: Places, site: Ids, days: Ids) -> Mask:
     """Mask of the events that are at several sites at the same time, shape (events,).
 
-    `event`, `site`, `days`, shape (games,): of each game. Sites that follow one another take no longer than the event.
+    There the durations of the sites add up to more than that of the event. `event`, `site`, `days`, shape (games,): of
+    each game.
     """
     site_keys = event * (int(site.max(initial=0)) + 1) + site
     sites, site_of_game = np.unique(site_keys, return_inverse=True)

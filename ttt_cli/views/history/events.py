@@ -102,7 +102,10 @@ class EventEntries:
         return self._totals_of(entries).expected
 
     def _totals_of(self, entries: Places) -> Totals:
-        """Sums over the sides of some entries, in the order of these: total k is that of `entries[k]`."""
+        """Sums over the sides of some entries, in the order of these: total k is that of `entries[k]`.
+
+        Every entry has a side, so that no total is without one.
+        """
         # positions in `entries`, -1 for totals of other entries
         position_of_total = np.full(len(self.player), -1)
         position_of_total[self.total_of_entry[entries]] = np.arange(len(entries))
@@ -168,9 +171,9 @@ def find_events(played: PlayedGames, named: NamedEvents | None = None) -> Events
     kinds = _exhibitions(named.folded, _where_one_met_all(entries), has_handicaps)
     for event in np.flatnonzero(find_series(played, games, starts)).tolist():
         kinds[event] = kinds[event] or SERIES
-    for event, kind in enumerate(kinds):
-        if kind:
-            entries.is_contest[entries.of(event)] = False
+    event_is_contest = np.array([not kind for kind in kinds], np.bool_)
+    is_contest = np.repeat(event_is_contest, np.diff(entries.starts))
+    entries = replace(entries, is_contest=is_contest)
     columns = zip(
         named.names, named.years.tolist(), named.folded, named.n_games.tolist(), kinds,
         completeness.possible.tolist(), completeness.missing.tolist(), completeness.is_complete.tolist(), strict=True,
@@ -206,7 +209,10 @@ def _exhibitions(folded: list[str], one_met_all: Mask, has_handicaps: Mask) -> l
 
 
 def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntries:
-    """What everybody scored in every event."""
+    """What everybody scored in every event, at first with ranks in all of them, and all of them contests.
+
+    Sums are made by event, then player (`totals`), and put in the order of entries: by event, then points, then player.
+    """
     codes = played.side_order.codes
     in_event = np.flatnonzero((of_game >= 0)[game_of(codes)])
     sides = played.sides_in_order(in_event)
@@ -214,7 +220,6 @@ def _entries(played: PlayedGames, of_game: Places, n_events: int) -> EventEntrie
     totals = sides.totals(of_game[sides.game] * np.int64(n_names) + sides.player)
     event_of_total = totals.keys // n_names
     player_of_total = totals.keys % n_names
-    # totals are by event, then player; entries by event, then points, then player
     by_points = np.argsort(-totals.points, kind="stable")
     total_of_entry = by_points[stable_order(event_of_total[by_points])]
     entry_of_total = np.empty_like(total_of_entry)
