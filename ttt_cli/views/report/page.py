@@ -10,7 +10,7 @@ import numpy as np
 
 from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
 from ttt_cli.reading.reports import position_text
-from ttt_cli.runs.curves import CURVES, Row
+from ttt_cli.runs.curves import CURVES
 from ttt_cli.runs.meta import in_use
 from ttt_cli.runs.run import Run
 from ttt_cli.support.progress import SILENT, Progress
@@ -149,12 +149,23 @@ def report_data(
     `budget`: bytes that histories may take: `players` are those with `minGames` games or more, `leftOut` others.
     `years`: each period in years is `years[0] + i * years[1]`.
 
-    Each player is a list: name, games, wins, draws, losses, opponents, onward, first period number, then arrays over
-    the rows: period numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0.
-    Sds are 0 where the system has none (`hasSd`). After the last row a skill follows `ttt_cli.histories.later_on`:
-    `onward` is the rise of the variance in a period or, with careers, a list of that, the growth left, the periods to
-    the decline, and the early haste left; `later` are the largest sd, the prior's sd and its mean, None where there is
-    none, and the decline in a period and the periods of growth and of early haste.
+    Each player is a list, the last five over the periods of the history:
+
+    | index | |
+    |---|---|
+    | 0 | name |
+    | 1 to 5 | games, wins, draws, losses, opponents |
+    | 6 | onward |
+    | 7 | number of the first period |
+    | 8 | periods after the first one; 0 when each follows the one before |
+    | 9, 10 | means, sds (0 where the system has none: `hasSd`) |
+    | 11 | games |
+    | 12 | draw margins; 0 without |
+
+    After the last period a skill follows `ttt_cli.histories.later_on`. `onward` is what of that differs by player: the
+    rise of the variance in a period or, with careers, a list of that, the growth left, the periods to the decline, and
+    the early haste left. `later` is what all share: the largest sd, the prior's sd and its mean, None where there is
+    none, then the decline in a period, and the periods of growth and of early haste.
     """
     has_margins = "draw_margin" in run.select("SELECT * FROM skills LIMIT 0")[0]
     carried = _carried_players(run, budget, has_margins=has_margins)
@@ -162,13 +173,16 @@ def report_data(
     rows = run.stream(_ROWS.format(kept=_KEPT, margins=margins), [carried.min_games])[1]
     ((has_sd, careers),) = run.select(_HAS)[1]
     players = []
+    first_periods = []
     with progress.task("writing the page", carried.players, "players") as bar:
         for row in rows:
-            players.append(_packed(row, run.scale.slope, careers=careers))
+            history = _StoredHistory(*row)
+            players.append(_packed(history, run.scale.slope, careers=careers))
+            first_periods.append(history.periods[0])
             bar.advance()
     period: Any = run.meta.period
     ((last,),) = run.select("SELECT coalesce(max(period_number), -1) FROM periods")[1]
-    first = min((player[7] for player in players), default=0)
+    first = min(first_periods, default=0)
     surface = stored_surface(run.evidence_points())
     points = surface.points.items() if surface else ()
     tiles = [[*values, finite(round(point.log_evidence, 4))] for values, point in points]
@@ -227,21 +241,46 @@ def _after_last_games(run: Run) -> list[float | None]:
     return [*on_scale, *periods]
 
 
-def _packed(row: Row, slope: float, *, careers: bool) -> list[Any]:
-    name, *record, (rise, growth, after, early), numbers, means, sds, games, margins = row
-    onward = [float(f"{value:.4g}") for value in (rise * slope**2, growth * slope, after, early)]
-    start = numbers[0]
-    has_gaps = numbers[-1] - start + 1 != len(numbers)
+class _StoredHistory(NamedTuple):
+    """A row of `_ROWS`: a player with the periods of the history, those with games and the first of each year.
+
+    `onward`: rise of the variance, growth left, periods to the decline, early haste left, after the last game.
+    """
+
+    name: str
+    games: float
+    wins: float
+    draws: float
+    losses: float
+    opponents: int
+    onward: Sequence[float]
+    periods: Sequence[int]
+    means: Sequence[float]
+    sds: Sequence[float]
+    games_by_period: Sequence[float]
+    draw_margins: Sequence[float] | None
+
+
+def _packed(history: _StoredHistory, slope: float, *, careers: bool) -> list[Any]:
+    """The list that scripts read of a player, as `report_data` describes it; `slope`: of the shown scale."""
+    rise, growth, periods_to_decline, early_haste = history.onward
+    onward = [
+        float(f"{value:.4g}")
+        for value in (rise * slope**2, growth * slope, periods_to_decline, early_haste)
+    ]
+    start = history.periods[0]
+    has_gaps = history.periods[-1] - start + 1 != len(history.periods)
+    record = (history.games, history.wins, history.draws, history.losses, history.opponents)
     return [
-        name,
+        history.name,
         *_shortened(record),
         onward if careers else onward[0],
         start,
-        [number - start for number in numbers] if has_gaps else 0,
-        _shortened(means),
-        _shortened(sds),
-        _shortened(games),
-        _shortened(margins) if margins else 0,
+        [number - start for number in history.periods] if has_gaps else 0,
+        _shortened(history.means),
+        _shortened(history.sds),
+        _shortened(history.games_by_period),
+        _shortened(history.draw_margins) if history.draw_margins else 0,
     ]
 
 
