@@ -108,16 +108,16 @@ def rivals(book: Book, player: int) -> list[list[Any]]:
 def best_events(book: Book, player: int) -> str:
     """The contests of the highest performances; nothing of those of a few games."""
     entries = book.events.entries
-    of_player = entries.of_side[rows_of(book.played.side_order.starts, player)]
-    of_events = np.unique(of_player[of_player >= 0]).astype(np.int64)
-    of_events = of_events[entries.played[of_events] >= _LEAST_GAMES]
-    performances = entries.performances_of(of_events)
+    entry_of_side = entries.of_side[rows_of(book.played.side_order.starts, player)]
+    of_player = np.unique(entry_of_side[entry_of_side >= 0]).astype(np.int64)
+    of_player = of_player[entries.played[of_player] >= _LEAST_GAMES]
+    performances = entries.performances_of(of_player)
     rated = np.flatnonzero(~np.isnan(performances.mean))
     best = rated[np.argsort(-performances.mean[rated], kind="stable")][:_BEST_EVENTS]
-    rows = of_events[best]
-    events = (np.searchsorted(entries.starts, rows, side="right") - 1).tolist()
+    best_entries = of_player[best]
+    events = (np.searchsorted(entries.starts, best_entries, side="right") - 1).tolist()
     titles = book.event_pages.links("../events/")
-    ranks = entries.rank[rows].tolist()
+    ranks = entries.rank[best_entries].tolist()
     table = {
         "year": [str(book.events.rows[event].year) for event in events],
         "event": [titles[event] for event in events],
@@ -125,17 +125,21 @@ def best_events(book: Book, player: int) -> str:
         "#points": [
             f"{markup.number(points)} of {markup.number(games)}"
             for points, games in zip(
-                entries.points[rows].tolist(), entries.played[rows].tolist(), strict=True
+                entries.points[best_entries].tolist(),
+                entries.played[best_entries].tolist(),
+                strict=True,
             )
         ],
-        "#expected": [markup.number(expected) for expected in entries.expected_of(rows).tolist()],
+        "#expected": [
+            markup.number(expected) for expected in entries.expected_of(best_entries).tolist()
+        ],
         "#performance": [
             markup.with_clean_score(markup.skill(mean, sd), clean_score(points, games))
             for mean, sd, points, games in zip(
                 performances.mean[best].tolist(),
                 performances.sd[best].tolist(),
-                entries.points[rows].tolist(),
-                entries.played[rows].tolist(),
+                entries.points[best_entries].tolist(),
+                entries.played[best_entries].tolist(),
                 strict=True,
             )
         ],

@@ -58,10 +58,15 @@ def history_scripts(book: Book) -> Iterator[SiteFile]:
 
 
 def _history(book: Book, player: int) -> list[Any]:
-    """First year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses.
+    """What scripts read of a player, a list of five, six or seven:
 
-    Then, where either is known, published ratings: positions of years, from the site's first on, and values; and the
-    birth, as the year in whose middle the age is 0.
+    | index | |
+    |---|---|
+    | 0 | first year |
+    | 1, 2, 3 | means, sds (none where the system has none) and games, by year |
+    | 4 | of each opponent: number, wins, draws and losses; a pair is stored once, with the lower of both numbers |
+    | 5 | published ratings: years after the site's first, and values; empty for a player who only has a birth |
+    | 6 | the birth, as the year in whose middle the age is 0 |
     """
     skills = book.skills.of(player)
     name = book.people.rows[player].name
@@ -106,6 +111,7 @@ def _chances(book: Book) -> dict[str, Any]:
     elo_unit = run.meta.elo_unit
     difference = np.tile(np.linspace(0.0, _FURTHEST * elo_unit, _STEPS + 1), _SPREADS + 1)
     spread = np.repeat(np.linspace(0.0, _WIDEST * elo_unit, _SPREADS + 1), _STEPS + 1)
+    # beside mean and sd those with draw margins have theirs
     strengths = {
         name: np.full(len(difference), float(np.nanmedian(column)))
         for name, column in book.played.nodes.items()

@@ -199,6 +199,7 @@ def _player_games(book: Book, player: int, sides: Sides) -> Iterator[str]:
     events = book.event_pages.fields("../events/")
     event_of_game = book.events.of_game[sides.game]
     entry = book.events.entries.of_side[rows_of(book.played.side_order.starts, player)]
+    # the event of each game or, below 0, the year of a game of no event
     group = np.where(event_of_game >= 0, event_of_game, -1 - sides.year)
     _, first, index = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(first[index], kind="stable")
