@@ -28,8 +28,9 @@ from ttt_cli.games.table import games_of
 from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.delimited import read_delimited
+from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.reading.jsonl import is_lined, read_jsonl
-from ttt_cli.reading.reports import EVENT_SETS, OF_COLUMNS, REJECT_CODE
+from ttt_cli.reading.reports import OF_COLUMNS, REJECT_CODE
 from ttt_cli.reading.text import plain_blocks
 from ttt_cli.support.errors import TttError
 

@@ -33,7 +33,7 @@ LIGHT = {  # commands, one after the other in one process, and what they do not 
                 "player muller -f tsv",
             ),
         ),
-        {"numpy"},
+        {"numpy", "ttt_cli.games.where"},
     ),
     "with it": (("top", "top --leaders"), set()),
 }

@@ -28,6 +28,7 @@ from ttt_cli.games.odds import POINTS, odds_points
 from ttt_cli.reading import archives, sources
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.dates import parse_dates
+from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.reading.layout import SYNONYMS
 from ttt_cli.reading.results import parse_result
 from ttt_cli.runs.lookup import find_scale, parse_anchor
@@ -289,7 +290,7 @@ def test_the_odds_are_those_that_count() -> None:
 
 def test_the_sets_and_keys_are_those_of_the_filter() -> None:
     keys, sets = section(read("reading.md"), "## Filters").split("| set | holds")
-    assert re.findall(r"^\| `([\w-]+)` \|", sets, flags=re.MULTILINE) == list(reasons.EVENT_SETS)
+    assert re.findall(r"^\| `([\w-]+)` \|", sets, flags=re.MULTILINE) == list(EVENT_SETS)
     assert set(re.findall(r"^\| `([\w-]+)` \|", keys, flags=re.MULTILINE)) | {"among"} == set(
         FilterConfig.model_fields
     )

@@ -19,7 +19,7 @@ from ttt_cli.games.event_sets import event_text_is_in_set, time_control_is_in_se
 from ttt_cli.games.read import read_games
 from ttt_cli.games.selection import matching_players
 from ttt_cli.games.table import Records
-from ttt_cli.reading.reports import EVENT_SETS
+from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.folding import fold

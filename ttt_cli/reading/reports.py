@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ttt_cli.reading.event_set_names import EVENT_SETS
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -37,19 +39,6 @@ OTHER_YEARS: Final = "other years"
 OTHER_PLAYERS: Final = "other players"
 OTHER_EVENT: Final = "other event"
 EXCLUDED_EVENT: Final = "excluded event"
-EVENT_SETS: Final = (  # ready-made sets of events, each a reason of its own
-    *(
-        "simul",
-        "blindfold",
-        "correspondence",
-        "consultation",
-        "odds",
-        "rapid",
-        "blitz",
-        "variants",
-        "set-up",
-    ),
-)
 DUPLICATE: Final = "duplicate"
 FEW_GAMES: Final = "too few games"
 OTHER_GROUP: Final = "outside the largest group"

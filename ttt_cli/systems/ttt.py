@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, Literal, Unpack
 from pydantic import Field
 
 from ttt_cli.config.margin_steps import MarginSteps
-from ttt_cli.config.offsets import Offsets, offset_params
+from ttt_cli.config.offset_settings import Offsets
+from ttt_cli.config.offsets import offset_params
 from ttt_cli.config.schema import SolverConfig, key
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome

@@ -21,6 +21,7 @@ from ttt_cli.games.suspects import Suspect, alias_lines, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.reading import reports as reasons
+from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.reading.reports import Problem
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.columns import Described, column_names
@@ -227,7 +228,7 @@ def _dropped(report: IngestReport) -> Iterator[Row]:
 def _excluded(report: IngestReport) -> list[Row]:
     """Events that are left out by `data.filter`, with the reason, rows and years of each; most rows first."""
     records = report.records
-    codes = reasons.codes_of((reasons.EXCLUDED_EVENT, *reasons.EVENT_SETS))
+    codes = reasons.codes_of((reasons.EXCLUDED_EVENT, *EVENT_SETS))
     rows = np.flatnonzero(np.isin(records.reject_code, codes))
     events = records.event.codes[rows].tolist()
     reject_codes = records.reject_code[rows].tolist()

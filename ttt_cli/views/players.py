@@ -11,7 +11,6 @@ from ttt_cli.support.folding import fold
 from ttt_cli.views.columns import Described, column_names
 from ttt_cli.views.games_of_player import GameOfPlayer, games_of
 from ttt_cli.views.people import RunPeople
-from ttt_cli.views.player_filter import find_filter
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 from ttt_cli.views.sides import CHESS_WORDS, NEUTRAL, GameWords, game_words
@@ -372,6 +371,8 @@ def players_rows(
         conditions.append("contains(folded, ?)")
         values.append(word)
     if where is not None:
+        from ttt_cli.views.player_filter import find_filter
+
         conditions.append(find_filter(run, where).players())
     together = " AND ".join(conditions)
     ((matching,),) = run.select(f"SELECT count(*) FROM players WHERE {together}", values)[1]

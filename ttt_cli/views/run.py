@@ -12,7 +12,6 @@ from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.columns import Described
-from ttt_cli.views.player_filter import find_filter, people_rows
 from ttt_cli.views.rows import PERIOD, YEAR, Rows
 
 # On skills of several periods
@@ -143,11 +142,15 @@ def table_rows(run: Run, table: str, where: str | None = None) -> Rows:
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
     if table == "people":
+        from ttt_cli.views.player_filter import people_rows
+
         return people_rows(run, where)
     if table in CURVES:
         return Rows(CURVES[table], run.curve(table))
     query = PUBLIC[table]
     if where is not None:
+        from ttt_cli.views.player_filter import find_filter
+
         chosen = find_filter(run, where)
         query += f" WHERE {chosen.rows() if table == 'skills' else chosen.players()}"
     columns, rows = run.stream(query)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.runs.run import Run
-from ttt_cli.views.player_filter import PlayerFilter, find_filter, only_players
+
+if TYPE_CHECKING:
+    from ttt_cli.views.player_filter import PlayerFilter
 
 ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
@@ -156,8 +158,12 @@ def eligible(
         if value is not None:
             limits[name] = None if value == math.inf else value
     if where is not None:
+        from ttt_cli.views.player_filter import find_filter
+
         limits |= {"where": find_filter(run, where), "fewest": 1}
     if players:
+        from ttt_cli.views.player_filter import only_players
+
         limits |= {"where": only_players(run, players, limits.get("where")), "fewest": 1}
     return Eligible(**limits)
 
