@@ -258,14 +258,6 @@ def test_a_share_beside_a_margin_that_follows_draws_is_noted(margin, is_noted):
     assert any("ttt tune lapse,beta,draw_margin" in note for note in fit.notes) == is_noted
 
 
-def test_offsets_of_categories_refuse_it():
-    offsets = {"rapid": {"sd": 100.0, "tau": 30.0}}
-    with pytest.raises(
-        ConfigError, match="chance decides are not fitted with offsets of categories yet"
-    ):
-        fit_rows(UPSETS, offsets=offsets, lapse=0.1)
-
-
 def test_ttt_d_refuses_it():
     from ttt_cli.config.documents import Document
 

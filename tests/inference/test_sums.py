@@ -187,7 +187,6 @@ def test_systems_for_two_players_refuse_teams(name):
 @each(
     "params",
     [
-        {"lapse": 0.1},
         {"draw_margin_drift": 0.1},
         {"draw_margin_strength": 0.1},
     ],

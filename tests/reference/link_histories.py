@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -84,6 +84,14 @@ class History:
         self.sums.append(members)
         self.spread.append(noise)
         return self.size + len(self.sums) - 1
+
+
+def with_lapses(history: History, lapse: float, draws: float = 0.3) -> History:
+    """The history with games of which chance decides a share, and draws of those a share `draws`."""
+    for number, link in enumerate(history.links):
+        base = draws if link.low == -link.high else 0.5 * (1.0 - draws)
+        history.links[number] = replace(link, lapse=lapse, base=base)
+    return history
 
 
 def game(

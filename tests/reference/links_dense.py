@@ -1,7 +1,8 @@
 """Expectation propagation of games as links, from the definition: dense matrices, one site after the other.
 
 A link says in which interval d + noise lies, where d = sum_v c_v x_v + offset and noise ~ N(0, `noise`). An
-interval of no width is an exact observation, which has a density instead of a probability. `JointTwin` has a
+interval of no width is an exact observation, which has a density instead of a probability. With a `lapse` l the result
+has the probability (1 - l) P + l `base`, and moments are those of the mixture. `JointTwin` has a
 one-dimensional site exp(-q y^2 / 2 + h y) of y = sum_v c_v x_v for each link, `FactorisedTwin` one of each variable
 by itself. A link of weight w stands for w equal ones, which share a site.
 
@@ -14,9 +15,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtr
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -31,6 +33,8 @@ class Link:
     noise: float
     offset: float = 0.0
     weight: float = 1.0
+    lapse: float = 0.0
+    base: float = 0.0
 
     def row(self, size: int) -> np.ndarray:
         """Coefficients of all variables, (size,)."""
@@ -59,6 +63,30 @@ def truncated(mean: float, variance: float, low: float, high: float) -> tuple[fl
     shift = at_low - at_high
     edge = (below * at_low if at_low else 0.0) - (above * at_high if at_high else 0.0)
     return log_mass, mean + sd * shift, variance * (1.0 + edge - shift**2)
+
+
+class Played(NamedTuple):
+    """Log probability of a link's result, and mean and variance of y given it."""
+
+    log_p: float
+    mean: float
+    variance: float
+
+
+def played(link: Link, mean: float, variance: float) -> Played:
+    """What a result says of y ~ N(mean, variance): by skill, or nothing where chance decided the game."""
+    total = variance + link.noise
+    log_p, centre, spread = truncated(mean + link.offset, total, link.low, link.high)
+    of_mean = mean + variance / total * (centre - mean - link.offset)
+    of_variance = variance - variance**2 / total * (1.0 - spread / total)
+    if not link.lapse:
+        return Played(log_p, of_mean, of_variance)
+    by_skill = (1.0 - link.lapse) * math.exp(log_p)
+    result = by_skill + link.lapse * link.base
+    share = by_skill / result
+    mixed = share * of_mean + (1.0 - share) * mean
+    square = share * (of_variance + of_mean**2) + (1.0 - share) * (variance + mean**2)
+    return Played(math.log(result), mixed, square - mixed**2)
 
 
 def log_integral(mean: float, variance: float, q: float, h: float) -> float:
@@ -103,17 +131,13 @@ class JointTwin:
     def probability(self, number: int, mean, covariance) -> float:
         """Log probability of a game without its own site."""
         link = self.links[number]
-        m, v = self.cavity(number, mean, covariance)
-        return truncated(m + link.offset, v + link.noise, link.low, link.high)[0]
+        return played(link, *self.cavity(number, mean, covariance)).log_p
 
     def update(self, number: int, share: float) -> None:
         """Move one site by `share` towards the moments of its game."""
         link = self.links[number]
         m, v = self.cavity(number, *self.gaussian())
-        total = v + link.noise
-        _, centre, spread = truncated(m + link.offset, total, link.low, link.high)
-        mean = m + v / total * (centre - m - link.offset)
-        variance = v - v**2 / total * (1.0 - spread / total)
+        _, mean, variance = played(link, m, v)
         self.q[number] += share * (1.0 / variance - 1.0 / v - self.q[number])
         self.h[number] += share * (mean / variance - m / v - self.h[number])
 
@@ -151,6 +175,38 @@ class JointTwin:
             )
             total += link.weight * (self.probability(number, *gaussian) - absorbed)
         return total
+
+
+class Sampled(NamedTuple):
+    """Log-evidence, and means and sds of all variables, by samples from the prior weighted by the likelihood."""
+
+    log_z: float
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+def by_importance(mean, covariance, links: list[Link], samples: int = 400_000) -> Sampled:
+    """What games say, without any approximation but that of the samples, which the dense twin draws, a bit wider."""
+    twin_mean, twin_covariance = JointTwin(mean, covariance, links).run().gaussian()
+    root = np.linalg.cholesky(1.5 * twin_covariance)
+    prior_root = np.linalg.cholesky(covariance)
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((samples, len(mean)))
+    x = z @ root.T + twin_mean
+    of_prior = np.linalg.solve(prior_root, (x - mean).T)
+    log_weight = 0.5 * (np.sum(z**2, axis=1) - np.sum(of_prior**2, axis=0))
+    log_weight += np.log(np.diag(root)).sum() - np.log(np.diag(prior_root)).sum()
+    weight = np.exp(log_weight)
+    for link in links:
+        difference = x @ link.row(len(mean)) + link.offset
+        by_skill = (difference > link.low) & (difference <= link.high)
+        if link.noise:
+            sd = math.sqrt(link.noise)
+            by_skill = ndtr((link.high - difference) / sd) - ndtr((link.low - difference) / sd)
+        weight *= ((1.0 - link.lapse) * by_skill + link.lapse * link.base) ** link.weight
+    total = weight.sum()
+    first = weight @ x / total
+    return Sampled(math.log(total / samples), first, np.sqrt(weight @ x**2 / total - first**2))
 
 
 def _log_integral_of_all(mean, covariance, rows, links, q, h) -> float:
@@ -216,7 +272,10 @@ class FactorisedTwin:
             self._observe(number, cavities)
             return
         total, difference = self._difference(number, cavities)
-        _, centre, spread = truncated(difference, total, link.low, link.high)
+        noiseless = replace(link, noise=0.0, offset=0.0)
+        _, centre, spread = played(noiseless, difference, total)
+        if link.lapse:  # the site of a surprise has the right mean, and next to no precision
+            spread = min(spread, total - 1e-6 * total**2 / (total - link.noise))
         for variable, (precision, weighted) in cavities.items():
             gain = link.coefficients[variable] / precision / total
             mean = weighted / precision + gain * (centre - difference)
@@ -276,7 +335,8 @@ class FactorisedTwin:
         found = []
         for number, link in enumerate(self.links):
             total, difference = self._difference(number, self.cavities(number, gaussian))
-            found.append(truncated(difference, total, link.low, link.high)[0])
+            noiseless = replace(link, noise=0.0, offset=0.0)
+            found.append(played(noiseless, difference, total).log_p)
         return np.array(found)
 
     def log_z(self) -> float:

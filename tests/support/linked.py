@@ -164,6 +164,8 @@ class Linked:
             low=np.array([link.low for link in links]),
             high=np.array([link.high for link in links]),
             weight=np.array([link.weight for link in links]),
+            lapse=np.array([link.lapse for link in links]),
+            base=np.array([link.base for link in links]),
         )
         return links_by_period(period, len(self.period), rows)
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tests.reference.link_histories import BETA, MARGIN, History
+from tests.reference.link_histories import History, with_lapses
 from tests.reference.links_dense import Link
 from tests.support.sides import race
 from ttt_cli.systems import ttt
@@ -121,11 +121,11 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
         for side in (0, 1):
             key = (races[game], *sides[game][side])
             if races[game] and key not in performance:
-                n_beta2 = noise(game, side) * BETA**2
+                n_beta2 = noise(game, side) * params.beta**2
                 performance[key] = history.add_performance(terms(game, side), n_beta2)
     for game in range(timeline.n_games):
         players = noise(game, 0) + noise(game, 1)
-        margin = MARGIN * math.sqrt(players / 2.0)
+        margin = params.draw_margin * math.sqrt(players / 2.0)
         low, high = [(-math.inf, -margin), (-margin, margin), (margin, math.inf)][
             timeline.outcome[game]
         ]
@@ -151,9 +151,10 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
                 coefficients,
                 low,
                 high,
-                players * BETA**2,
+                players * params.beta**2,
                 offset=offset,
                 weight=timeline.weight[game],
             )
         history.links.append(link)
-    return history
+    draws = float(np.average(timeline.outcome == 1, weights=timeline.weight))
+    return with_lapses(history, params.lapse, draws) if params.lapse else history

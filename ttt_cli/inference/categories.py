@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.offsets import CORRELATION, OffsetSettings, offset_key
 from ttt_cli.fitted import CategorySkill, ExpectedSkill, ExtraBeliefs, Walk
+from ttt_cli.games.table import DRAW
 from ttt_cli.inference.links import (
     UNKNOWN_CODE,
     CategoryGames,
@@ -401,6 +402,8 @@ class Categories:
             low=no_ends,
             high=no_ends.copy(),
             weight=games.weight,
+            lapse=np.full(links, play.offsets.lapse),
+            base=play.base_rates(games.code == DRAW, games.code != DRAW),
         )
         extra = self.player_offsets.extra_variables
         games_in_categories = CategoryGames(self.merged, variables.node, self.shared_parts)

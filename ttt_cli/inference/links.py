@@ -407,6 +407,7 @@ class LinkDesign(NamedTuple):
     | advantage | | | times White's advantage in the offset: 1 or 0 |
     | handicap | | Elo points | in the offset |
     | covariates | (links, terms) | | values, in the offset times the points per unit |
+    | drawn, decided | | | 1 of games that were drawn, or that were not, else 0; both are 0 of exact observations |
     """
 
     noise: Array
@@ -417,6 +418,8 @@ class LinkDesign(NamedTuple):
     advantage: Array
     handicap: Array
     covariates: Array
+    drawn: Array
+    decided: Array
 
 
 @dataclass(frozen=True)
@@ -470,4 +473,6 @@ def links_by_period(period: Ids, periods: int, rows: LinkRows) -> LinkRows:
         low=rows.low[order],
         high=rows.high[order],
         weight=rows.weight[order],
+        lapse=rows.lapse[order],
+        base=rows.base[order],
     )

@@ -15,7 +15,7 @@ from ttt_cli.inference.victory import (
     margins_for_kernels,
 )
 from ttt_cli.kernels.ep.structures import LinkSlopes, Rule
-from ttt_cli.support.arrays import Array
+from ttt_cli.support.arrays import Array, Mask
 
 
 class Offsets(NamedTuple):
@@ -69,6 +69,16 @@ class Play:
     def own_margins(self) -> bool:
         """Whether every player has a draw margin."""
         return self.own_margin_sd > 0.0
+
+    def base_rates(self, drawn: Array | Mask, decided: Array | Mask) -> Array:
+        """Probabilities of the results of games that chance decides, (games,); 0 where it decides none by definition.
+
+        `drawn` and `decided`: 1 of games that were drawn, or that were not.
+        """
+        if self.lapse_draws < 0.0:
+            return np.zeros(len(drawn))
+        rates: Array = self.lapse_draws * drawn + 0.5 * (1.0 - self.lapse_draws) * decided
+        return rates
 
     def rule(
         self,

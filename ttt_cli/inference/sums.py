@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.lineup import NO_MEMBERS, Members
+from ttt_cli.games.table import DRAW
 from ttt_cli.inference.categories import (
     OffsetPriors,
     PlayerOffsets,
@@ -72,6 +73,8 @@ class Sums:
             noise=design.noise * play.noise,
             low=_ends(design.low, play.margin, design.low_steps, play.offsets.steps),
             high=_ends(design.high, play.margin, design.high_steps, play.offsets.steps),
+            lapse=play.offsets.lapse * (design.drawn + design.decided),
+            base=play.base_rates(design.drawn, design.decided),
         )
         if self.player_offsets is None:
             extra = replace(no_extra_variables(len(rows.start) - 1), performances=self.performances)
@@ -360,6 +363,7 @@ def _design(
     no_steps = np.zeros((len(zeros), len(thresholds)))
     noise_of_performances = 0.5 * sides.players[performances.side]
     covariates = timeline.covariate_columns(terms)[games]
+    is_draw = timeline.outcome[games] == DRAW
     return LinkDesign(
         noise=np.concatenate([np.where(is_race, 0.0, 0.5 * players), noise_of_performances]),
         low=np.concatenate([ends.low * margin, zeros]),
@@ -369,6 +373,8 @@ def _design(
         advantage=np.concatenate([1.0 * (timeline.advantage_owner[games] == KNOWN), zeros]),
         handicap=np.concatenate([timeline.offset[games], zeros]),
         covariates=np.concatenate([covariates, np.zeros((len(zeros), len(terms)))]),
+        drawn=np.concatenate([1.0 * is_draw, zeros]),
+        decided=np.concatenate([1.0 * ~is_draw, zeros]),
     )
 
 
@@ -423,5 +429,7 @@ def _rows(
         low=design.low,
         high=design.high,
         weight=weight,
+        lapse=np.zeros(len(weight)),
+        base=np.zeros(len(weight)),
     )
     return links_by_period(period, periods, rows)

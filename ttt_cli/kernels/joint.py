@@ -22,12 +22,11 @@ from ttt_cli.kernels.ep.ttt_d import (
     gaussian_site,
     has_one_peak,
 )
-from ttt_cli.kernels.outcomes import UNKNOWN, handicap_of, lapse_of
+from ttt_cli.kernels.outcomes import MOST_TAKEN, UNKNOWN, handicap_of, lapse_of
 
 REPEATS = 50  # of a site that equal games share, at most
 SETTLED = 1e-10  # relative change of its precision
 TINY = 1e-300
-MOST_TAKEN = 1.0  # -w / (2 beta^2 + V) per cavity precision 1 / V: then a site leaves half of that
 
 
 @kernel

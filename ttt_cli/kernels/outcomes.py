@@ -27,6 +27,9 @@ from ttt_cli.kernels.compile import flat, inner, rare
 
 LOG_SQRT_2PI = 0.9189385332046727418
 INV_SQRT_2PI = 0.3989422804014326779
+# Where chance decides some games the site of a surprise takes precision away: the curvature of log P counts up to this
+# many times the precision of the difference without the game, of which a half is left then
+MOST_TAKEN = 1.0
 
 _SCALE = 4.0  # R(z) * (z + 4) is smooth in u = 4 / (4 + z), which maps z >= 0 to (0, 1]
 _CELLS = 96

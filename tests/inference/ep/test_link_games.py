@@ -203,6 +203,8 @@ def test_a_performance_is_solved_for_whatever_its_coefficient():
         low=np.array([5.0]),
         high=np.array([5.0]),
         weight=np.array([1.0]),
+        lapse=np.zeros(1),
+        base=np.zeros(1),
     )
     defining = defining_links(rows, 2, 1)
     assert defining.constant.tolist() == [-2.0]

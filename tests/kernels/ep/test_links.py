@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.reference.link_histories import random_history
+from tests.reference.link_histories import random_history, with_lapses
 from tests.reference.links_dense import FactorisedTwin, JointTwin, performances, shifted
 from tests.support.cases import each
 from ttt_cli.kernels.ep import links as kernels
@@ -23,6 +24,7 @@ from ttt_cli.kernels.ep.structures import (
 )
 
 SEEDS = range(6)
+WITH_LAPSES = [*((seed, 0.0) for seed in SEEDS), *((seed, 0.15) for seed in range(3))]
 
 
 class Laid:
@@ -112,7 +114,7 @@ class Laid:
             np.array([c for _, c in entries]),
             *(
                 np.array([getattr(link, name) for link in links])
-                for name in ("offset", "noise", "low", "high", "weight")
+                for name in ("offset", "noise", "low", "high", "weight", "lapse", "base")
             ),
         )
 
@@ -172,9 +174,9 @@ class Swept:
         return cavity
 
 
-@each("seed", SEEDS)
-def test_sweeps_reach_the_dense_twin(seed):
-    laid = Laid(random_history(seed))
+@each("seed, lapse", WITH_LAPSES)
+def test_sweeps_reach_the_dense_twin(seed, lapse):
+    laid = Laid(with_lapses(random_history(seed), lapse))
     swept = Swept(laid)
     assert swept.skipped == 0
     mean, precision = laid.prior_precision()
@@ -192,14 +194,7 @@ def test_sweeps_reach_the_dense_twin(seed):
 
 
 def renamed(link, number):
-    return link.__class__(
-        {int(number[v]): c for v, c in link.coefficients.items()},
-        link.low,
-        link.high,
-        link.noise,
-        link.offset,
-        link.weight,
-    )
+    return replace(link, coefficients={int(number[v]): c for v, c in link.coefficients.items()})
 
 
 class Joint:
@@ -253,10 +248,10 @@ class Joint:
         return total + 0.5 * integral + 0.5 * math.log(2 * math.pi) * (~known).sum()
 
 
-@each("seed", SEEDS)
-def test_joint_sites_reach_the_dense_twin(seed):
+@each("seed, lapse", WITH_LAPSES)
+def test_joint_sites_reach_the_dense_twin(seed, lapse):
     """The twin's performances are sums by their covariance, the kernels' are defined by observations."""
-    history = random_history(seed)
+    history = with_lapses(random_history(seed), lapse)
     laid = Laid(history)
     joint = Joint(laid)
     assert joint.skipped == 0
@@ -276,14 +271,18 @@ def test_joint_sites_reach_the_dense_twin(seed):
 
 
 @each(
-    "seed, name", [(seed, name) for seed in range(3) for name in ("offset", "noise", "low", "high")]
+    "seed, lapse, name",
+    [
+        *((seed, 0.0, name) for seed in range(3) for name in ("offset", "noise", "low", "high")),
+        *((1, 0.15, name) for name in ("offset", "noise", "low", "high", "lapse")),
+    ],
 )
-def test_slopes_are_those_of_the_dense_twin(seed, name):
+def test_slopes_are_those_of_the_dense_twin(seed, lapse, name):
     """With weights below 1 log Z is not at a maximum in the sites, and they are right to 3 or 4 digits only."""
-    history = random_history(seed, weights=(1.0, 2.0, 5.0))
+    history = with_lapses(random_history(seed, weights=(1.0, 2.0, 5.0)), lapse)
     laid = Laid(history)
     joint = Joint(laid)
-    slopes = LinkSlopes(*np.empty((4, len(laid.links))))
+    slopes = LinkSlopes(*np.empty((5, len(laid.links))))
     kernels.gradient(laid.rows, joint.cavity, slopes)
     rng = np.random.default_rng(seed)
     finite = [
@@ -292,7 +291,7 @@ def test_slopes_are_those_of_the_dense_twin(seed, name):
         if math.isfinite(getattr(link, name)) and (name != "noise" or link.noise)
     ]
     for g in rng.choice(finite, min(3, len(finite)), replace=False):
-        step = 1e-2 * (300.0 if name == "noise" else 1.0)
+        step = 1e-2 * {"noise": 300.0, "lapse": 0.1}.get(name, 1.0)
         ends = []
         for sign in (1.0, -1.0):
             links = list(history.links)

@@ -429,7 +429,7 @@ def links_gradient(
     `cavity` (links, 2): as `SliceLinks.cavities`; `slopes`: of all variables; `play`: how the links are played;
     `of_shared`: moments of shared parts of offsets, None without any.
     """
-    of_links = LinkSlopes(*np.empty((4, len(games.rows.weight))))
+    of_links = LinkSlopes(*np.empty((len(LinkSlopes._fields), len(games.rows.weight))))
     kernels.gradient(games.rows, cavity, of_links)
     nodes, end = games.extra.chained  # chained extra variables come after those of nodes
     of_extra = ChainSlopes(slopes.by_mean[nodes:end], slopes.by_variance[nodes:end])
@@ -473,7 +473,7 @@ def gradient_of_play(design: LinkDesign, slopes: LinkSlopes, play: Play) -> Game
         advantage=float(design.advantage @ slopes.offset),
         elo_unit=play.elo_unit * float(design.handicap @ slopes.offset),
         covariates=tuple((slopes.offset @ design.covariates).tolist()),
-        lapse=0.0,
+        lapse=float(slopes.lapse.sum()),
         steps=tuple((slopes.low @ design.low_steps + slopes.high @ design.high_steps).tolist()),
     )
 

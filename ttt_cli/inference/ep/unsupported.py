@@ -80,11 +80,6 @@ def refuse_unsupported(
         )
     if model.timeline.doubt is not None:
         _refuse_with_doubt(model)
-    if model.category_offsets and model.params.given_lapse != 0.0:
-        raise ConfigError(
-            "games that chance decides are not fitted with offsets of categories yet",
-            hint="leave out model.lapse or model.offsets",
-        )
     if model.links and (placement or model.play.own_margins):
         raise ConfigError(
             "links of any number of variables need TTT and one slice of time in memory"
@@ -114,10 +109,9 @@ def _refuse_with_sums(model: Combination, placement: Placement | None) -> None:
     """Raise ConfigError for what cannot be fitted with teams and orders of finish."""
     params = model.params
     _refuse(
-        "games of teams and orders of finish are not fitted with draw margins that move, lapses, "
-        "victory, --memory or on a cluster yet",
+        "games of teams and orders of finish are not fitted with draw margins that move, --memory "
+        "or on a cluster yet",
         _Conflict(placement is not None, "leave out solver.memory and solver.cluster"),
-        _Conflict(params.given_lapse != 0.0, "set model.lapse: 0"),
         _Conflict(
             params.draws_move, "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0"
         ),

@@ -10,6 +10,7 @@ import numpy as np
 from ttt_cli.gaussian.precision import Entries, RowPairs, SumRows
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.link_games import SharedMoments
+from ttt_cli.inference.joint import surprises
 from ttt_cli.inference.links import LoadingEntries
 from ttt_cli.inference.model import Evidence
 from ttt_cli.kernels.ep import links as kernels
@@ -108,6 +109,17 @@ class JointLinks:
             mean=mean[rows.variable[entry]] + regression * (cavity_mean - sum_mean[of_link]),
             covariance=regression * cavity_variance,
         )
+
+    def take_less(self, mean: Array, left: float) -> bool:
+        """Leave this part of the precision that sites of surprises take away; whether any takes some."""
+        rows = self.rows
+        link = np.repeat(np.arange(len(rows.weight)), np.diff(rows.row))
+        sums = np.bincount(link, rows.coefficient * mean[rows.variable], len(rows.weight))
+        return surprises.take_less(self.site, sums.astype(np.float64), left)
+
+    def limit_taken(self, most: float) -> None:
+        """Limit what sites of surprises take away to `most` / (1 + `most`) of the precision of their cavities."""
+        surprises.limit_taken(self.site, self.cavity, most)
 
     def evidence(self) -> Evidence:
         """Contribution to log Z, and the log probability of all links that are no exact observations."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.gaussian.precision import Entries, link_entries, link_pulls, sums_of_games
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.joint import surprises
 from ttt_cli.inference.links import VariablePairs
 from ttt_cli.inference.model import Evidence
 from ttt_cli.kernels import joint as kernels
@@ -41,6 +42,18 @@ class JointGames(Protocol):
 
     def update(self, share: float) -> int:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
+
+    def take_less(self, mean: Array, left: float) -> bool:
+        """Leave this part of the precision that sites of surprises take away; their pull at the means stays.
+
+        `mean`: of the variables. Returns whether any site takes precision away.
+        """
+
+    def limit_taken(self, most: float) -> None:
+        """Limit what sites of surprises take away to `most` / (1 + `most`) of the precision of their cavities.
+
+        Their pull at the means of the cavities stays.
+        """
 
     def evidence(self) -> Evidence:
         """Contribution of the sites to log Z beside the integral, and the log probability of all games."""
@@ -146,32 +159,16 @@ class JointPairs:
         return self._kernels.update(games, self.inference.rule, self.cavity, share, self.link)
 
     def take_less(self, mean: Array, left: float) -> bool:
-        """Leave this part of the precision that sites of surprises take away; their pull at the means stays.
-
-        `mean`: of the variables. Returns whether any site takes precision away.
-        """
-        taken = np.minimum(self.link[:, 0], 0.0)
-        if len(self.sums.u) > 1 or not taken.any():
+        """Leave this part of the precision that sites of surprises take away; whether any takes some."""
+        if len(self.sums.u) > 1:
             return False
         games = self.inference.merged.games
-        self.link[:, 0] -= (1.0 - left) * taken
-        self.link[:, 1] -= (1.0 - left) * taken * (mean[games.first] - mean[games.second])
-        return True
+        return surprises.take_less(self.link, mean[games.first] - mean[games.second], left)
 
     def limit_taken(self, most: float) -> None:
-        """Limit what sites of surprises take away to `most` / (1 + `most`) of the precision of their cavities.
-
-        Their pull at the means of the cavities stays.
-        """
-        taking = np.flatnonzero((self.link[:, 0] < 0.0) & (self.cavity[:, -1] > 0.0))
-        cavity_mean, cavity_variance = self.cavity[taking].T
-        precision, weighted_mean = self.link[taking].T
-        limited = np.maximum(precision, -most / (1.0 + most) / cavity_variance)
-        # a site moves the mean by (h - q m) / (1 / V + q), with the mean m and the variance V of the cavity
-        left = (1.0 + limited * cavity_variance) / (1.0 + precision * cavity_variance)
-        pull = (weighted_mean - precision * cavity_mean) * left
-        self.link[taking, 0] = limited
-        self.link[taking, 1] = pull + limited * cavity_mean
+        """Limit what sites of surprises take away to `most` / (1 + `most`) of the precision of their cavities."""
+        if len(self.sums.u) == 1:
+            surprises.limit_taken(self.link, self.cavity, most)
 
     def evidence(self) -> Evidence:
         """Contribution to log Z, and the log probability of all games."""

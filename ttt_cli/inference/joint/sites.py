@@ -254,20 +254,27 @@ class JointInference:
         if stage == len(MOST_TAKEN):
             return False
         self._most_taken = MOST_TAKEN[stage]
-        return self.pairs.take_less(self.beliefs[0], self._most_taken)
+        return self._take_from_surprises(self.beliefs[0], self._most_taken)
+
+    def _take_from_surprises(self, mean: Array, left: float) -> bool:
+        """Leave this part of the precision that sites of surprises take away; whether any of them takes some."""
+        taken = [
+            games.take_less(mean, left) for games in self.games
+        ]  # of all games, whatever the first says
+        return any(taken)
 
     def _believe_within_bounds(self) -> None:
         """Compute the joint Gaussian, whose matrix must be positive definite.
 
         Sites of surprising results have negative precisions. Where these leave no positive definite matrix, they are
-        halved until they do (`JointPairs.take_less`).
+        halved until they do (`JointGames.take_less`).
         """
         mean = self.beliefs[0]
         while True:
             try:
                 return self.believe()
             except np.linalg.LinAlgError:
-                if not self.pairs.take_less(mean, 0.5):
+                if not self._take_from_surprises(mean, 0.5):
                     raise
 
     def believe(self) -> None:
@@ -314,7 +321,8 @@ class JointInference:
         """Move all sites by `share` towards their targets; returns the number of sites not moved."""
         skipped = sum(games.update(share) for games in self.games)
         if self._most_taken < 1.0:
-            self.pairs.limit_taken(self._most_taken)
+            for games in self.games:
+                games.limit_taken(self._most_taken)
         return skipped + self._move_positivity(min(share, MOST_POSITIVITY_SHARE))
 
     def factor(self, *, once: bool = False) -> JointFactor:

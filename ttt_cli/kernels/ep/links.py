@@ -1,7 +1,8 @@
 """Games as links of any number of variables: sweeps, joint means, evidence and gradients.
 
 A link says in which interval y + offset + noise lies, where y = sum_v c_v x_v has a row of coefficients and noise is
-N(0, `noise`). Within the joint Gaussian its site is exp(-q y^2 / 2 + h y); its coupling is w q for weight w. With an
+N(0, `noise`). Where chance decides some games the result has the probability (1 - lapse) P + lapse base, with the P of
+the interval. Within the joint Gaussian its site is exp(-q y^2 / 2 + h y); its coupling is w q for weight w. With an
 interval of no width a link is an exact observation, and its probability a density. Its messages are exact and need
 proper cavities of the other variables only: so it defines variables without a prior, such as a side's performance.
 
@@ -11,7 +12,7 @@ Two players with coefficients 1 and -1 have kernels of their own, `ttt`. Arrays 
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.compile import at, flat, inner, kernel, span
+from ttt_cli.kernels.compile import at, flat, inner, kernel, rare, span
 from ttt_cli.kernels.ep.chains import log_integral, update_message
 from ttt_cli.kernels.ep.games import SETTLED, SLOW, STUCK, chain_residual
 from ttt_cli.kernels.ep.structures import (
@@ -23,31 +24,57 @@ from ttt_cli.kernels.ep.structures import (
     Messages,
     Part,
 )
-from ttt_cli.kernels.outcomes import interval_log_normaliser, interval_moments, interval_slopes
+from ttt_cli.kernels.outcomes import (
+    MOST_TAKEN,
+    decided_by_skill,
+    interval_log_normaliser,
+    interval_moments,
+    interval_slopes,
+    lapse_slope,
+    log_with_lapse,
+)
 
 AGREED = 1e-10  # relative change of a joint site that equal games share
 REPEATS = 50  # of its update, at most
 TINY = 1e-300
+LEAST = 1e-6  # precision of a surprise's site in a sweep, relative to that of y without the game
+
+
+@rare
+def _moments_with_lapse(
+    t: float, low: float, high: float, lapse: float, base: float
+) -> tuple[float, float, float]:
+    """(v, w, 1 - w) as `interval_moments` where chance decides some games; the last is above 0, whatever w is."""
+    v, w, left = interval_moments(t, low, high)
+    share = decided_by_skill(interval_log_normaliser(t, low, high), lapse, base)
+    by_chance = 1.0 - share
+    surprise = share * v * v
+    return share * v, share * w - by_chance * surprise, share * left + by_chance * (1.0 + surprise)
 
 
 @inner
-def _tilt(mean, variance, noise, low, high):
+def _tilt(mean, variance, noise, low, high, lapse, base):
     """Slope and minus curvature of log P in the mean of y + offset, and 1 - variance times the latter.
 
     The last one is the share of the precision of y that the outcome leaves; it is no difference of close numbers.
     """
     total = noise + variance
     scale = 1.0 / math.sqrt(total)
-    v, w, left = interval_moments(mean * scale, low * scale, high * scale)
+    if lapse == 0.0:
+        v, w, left = interval_moments(mean * scale, low * scale, high * scale)
+    else:
+        v, w, left = _moments_with_lapse(mean * scale, low * scale, high * scale, lapse, base)
     return v * scale, w * scale * scale, (noise + variance * left) / total
 
 
 @inner
-def _log_probability(mean, total, low, high):
+def _log_probability(mean, total, low, high, lapse, base):
     """log P of a link whose sum, with offset and noise, is N(mean, total)."""
     scale = 1.0 / math.sqrt(total)
     log_p = interval_log_normaliser(mean * scale, low * scale, high * scale)
-    return log_p + math.log(scale) if low == high else log_p
+    if low == high:
+        return log_p + math.log(scale)
+    return log_with_lapse(log_p, lapse, base) if lapse != 0.0 else log_p
 
 
 @flat
@@ -136,8 +163,19 @@ def _play(g, rows, share, marginal, message, site):
     mean, variance = _cavity_sum(g, rows, marginal, message)
     if variance < 0.0:
         return -1.0, 0.0
-    noise = rows.noise[g]
-    shift, shrink, left = _tilt(mean + rows.offset[g], variance, noise, rows.low[g], rows.high[g])
+    shift, shrink, left = _tilt(
+        mean + rows.offset[g],
+        variance,
+        rows.noise[g],
+        rows.low[g],
+        rows.high[g],
+        rows.lapse[g],
+        rows.base[g],
+    )
+    if rows.lapse[g] != 0.0 and shrink * variance < LEAST:
+        # the site of a surprise has the right mean, and next to no precision; a performance needs some for its messages
+        shrink = LEAST / variance
+        left = 1.0 - LEAST
     site[g, 0] += share * (shrink / left - site[g, 0])
     site[g, 1] += share * ((shift + mean * shrink) / left - site[g, 1])
     times = rows.weight[g]
@@ -280,7 +318,12 @@ def evidence(
                 marginal[v, 0] - precision, marginal[v, 1] - weighted, precision, weighted
             )
         log_p = _log_probability(
-            mean + rows.offset[g], variance + rows.noise[g], rows.low[g], rows.high[g]
+            mean + rows.offset[g],
+            variance + rows.noise[g],
+            rows.low[g],
+            rows.high[g],
+            rows.lapse[g],
+            rows.base[g],
         )
         if rows.low[g] < rows.high[g]:
             predicted += rows.weight[g] * log_p
@@ -296,7 +339,12 @@ def log_probabilities(rows: LinkRows, cavity: Rows, log_p: Vector) -> None:
         if cavity[g, 1] >= 0.0:
             mean = cavity[g, 0] + rows.offset[g]
             log_p[g] = _log_probability(
-                mean, cavity[g, 1] + rows.noise[g], rows.low[g], rows.high[g]
+                mean,
+                cavity[g, 1] + rows.noise[g],
+                rows.low[g],
+                rows.high[g],
+                rows.lapse[g],
+                rows.base[g],
             )
 
 
@@ -305,13 +353,21 @@ def gradient(rows: LinkRows, cavity: Rows, slopes: LinkSlopes) -> None:
     """Fill the gradient of the log-evidence in the numbers of each link, at a fixed point of the sites.
 
     A Gaussian integral obeys the heat equation: with v the slope of log P in the mean and w minus its curvature, that
-    in the variance is (v^2 - w) / 2. An exact observation is moved by `low`. Links with an improper cavity have 0.
+    in the variance is (v^2 - w) / 2. An exact observation is moved by `low`. Others without a proper cavity have 0.
     """
     for g in span(0, len(rows.weight)):
         slopes.offset[g] = 0.0
         slopes.noise[g] = 0.0
         slopes.low[g] = 0.0
         slopes.high[g] = 0.0
+        slopes.lapse[g] = 0.0
+        if rows.low[g] == rows.high[g] and cavity[g, 1] < 0.0:
+            total = cavity[g, 1] + rows.noise[g]  # below 0, of which there is no root
+            residual = (rows.low[g] - rows.offset[g] - cavity[g, 0]) / total
+            slopes.offset[g] = rows.weight[g] * residual
+            slopes.noise[g] = rows.weight[g] * 0.5 * (residual * residual - 1.0 / total)
+            slopes.low[g] = -slopes.offset[g]
+            continue
         if cavity[g, 1] < 0.0:
             continue
         scale = 1.0 / math.sqrt(cavity[g, 1] + rows.noise[g])
@@ -321,6 +377,11 @@ def gradient(rows: LinkRows, cavity: Rows, slopes: LinkSlopes) -> None:
         v, w, _ = interval_moments(t, low, high)
         by_low, by_high = interval_slopes(t, low, high, v)
         times = rows.weight[g]
+        if rows.base[g] > 0.0:
+            log_p = interval_log_normaliser(t, low, high)
+            slopes.lapse[g] = times * lapse_slope(log_p, rows.lapse[g], rows.base[g])
+            if rows.lapse[g] != 0.0:  # the slopes of log P count as far as skill decided the game
+                times *= decided_by_skill(log_p, rows.lapse[g], rows.base[g])
         slopes.offset[g] = times * v * scale
         slopes.noise[g] = times * 0.5 * (v * v - w) * scale * scale
         slopes.low[g] = times * by_low * scale
@@ -405,6 +466,9 @@ def joint_cavities(
 ) -> None:
     """Fill `cavity` (links, 2) from the joint Gaussian: mean and variance of y without one such game; -1: improper.
 
+    Without an exact observation there may be less than nothing about a performance, if surprises take precision away
+    from it. The variance is below 0 then, and what is computed from it is right still.
+
     `covariance` has an entry for each pair of variables of each link, those with its first variable first.
     """
     pair = at(0)
@@ -420,7 +484,9 @@ def joint_cavities(
         times = min(rows.weight[g], 1.0)  # of a fraction of a game there is no more to leave out
         cavity_precision = precision - times * site[g, 0]
         cavity[g, 1] = -1.0
-        if cavity_precision > 0.0:
+        if rows.low[g] == rows.high[g] and abs(cavity_precision) < TINY:
+            cavity_precision = TINY
+        if cavity_precision > 0.0 or rows.low[g] == rows.high[g]:
             weighted = _sum_of(g, rows, mean) * precision - times * site[g, 1]
             cavity[g, 0] = weighted / cavity_precision
             cavity[g, 1] = 1.0 / cavity_precision
@@ -431,7 +497,8 @@ def _agreed(g, rows, cavity, q, h):
     """Whether a joint site exists, and q and h of that which equal games share, from those before.
 
     The cavity of one such game has the sites of its copies. So these are taken out, as they were when the cavity was
-    computed, and put back as they are now, until the site of a game is that of its copies.
+    computed, and put back as they are now, until the site of a game is that of its copies. Where chance decides some
+    games, that of a surprise takes away at most half of the cavity's precision.
     """
     copies = max(rows.weight[g] - 1.0, 0.0)
     base_precision = 1.0 / cavity[g, 1] - copies * q
@@ -444,15 +511,26 @@ def _agreed(g, rows, cavity, q, h):
             return False, q, h
         mean = (base_weighted + copies * h) / cavity_precision
         shift, shrink, left = _tilt(
-            mean + rows.offset[g], 1.0 / cavity_precision, rows.noise[g], rows.low[g], rows.high[g]
+            mean + rows.offset[g],
+            1.0 / cavity_precision,
+            rows.noise[g],
+            rows.low[g],
+            rows.high[g],
+            rows.lapse[g],
+            rows.base[g],
         )
+        if shrink < 0.0:
+            shrink = max(shrink, -cavity_precision * MOST_TAKEN)
+            left = 1.0 - shrink / cavity_precision
         new_q = shrink / left
         new_h = (shift + mean * shrink) / left
-        change = abs(new_q - q) / max(new_q, TINY)
+        change = abs(new_q - q) / max(abs(new_q), TINY)
         if change > last_change:
             damping *= 0.5
         q += damping * (new_q - q)
         h += damping * (new_h - h)
+        if q < 0.0:  # where all equal games take away the most, this is what agrees with itself
+            q = max(q, -base_precision / (copies + 2.0))
         last_change = change
         if change < AGREED:
             break
@@ -505,7 +583,14 @@ def joint_evidence(rows: LinkRows, cavity: Rows, site: Rows) -> tuple[float, flo
             continue
         mean = cavity[g, 0]
         absorbed = log_integral(1.0 / variance, mean / variance, site[g, 0], site[g, 1])
-        log_p = _log_probability(mean + rows.offset[g], variance + noise, rows.low[g], rows.high[g])
+        log_p = _log_probability(
+            mean + rows.offset[g],
+            variance + noise,
+            rows.low[g],
+            rows.high[g],
+            rows.lapse[g],
+            rows.base[g],
+        )
         predicted += rows.weight[g] * log_p
         total += rows.weight[g] * (log_p - absorbed)
     return total, predicted

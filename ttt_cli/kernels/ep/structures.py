@@ -148,6 +148,8 @@ class LinkRows(NamedTuple):
     | noise | (links,) | points^2 | variance that is added to that of the sum |
     | low, high | (links,) | points | ends of the interval, perhaps infinite; equal for an exact observation |
     | weight | (links,) | games | number of equal games that share one site |
+    | lapse | (links,) | | probability that chance decided the game, 0 of exact observations |
+    | base | (links,) | | probability of the result of a game that chance decided |
     """
 
     start: Places
@@ -159,6 +161,8 @@ class LinkRows(NamedTuple):
     low: Vector
     high: Vector
     weight: Vector
+    lapse: Vector
+    base: Vector
 
 
 class ExtraStarts(NamedTuple):
@@ -191,6 +195,7 @@ class LinkSlopes(NamedTuple):
     noise: Vector
     low: Vector
     high: Vector
+    lapse: Vector
 
 
 class CountedGames(NamedTuple):
