@@ -75,10 +75,10 @@ def test_the_source_may_be_the_file(name, tmp_path: Path):
     (tmp_path / name).write_bytes(as_csv())
     other = tmp_path / "other.csv"
     other.write_bytes(as_csv([["1899", "Ann", "Bob", "1-0", "x"]]))
-    data = DataConfig(source="file", sources={"edo": 0.5})
+    data = DataConfig(source="file", sources={"edo": 2.0})
     games = read_games([str(tmp_path / name), str(other)], data)
     assert [source.casefold() for source in games.source] == ["other", *["edo"] * 5]
-    assert games.weight.tolist() == [1.0, *[0.5] * 5]
+    assert games.weight.tolist() == [1.0, *[2.0] * 5]
 
 
 def test_weights_by_source_multiply_others():
