@@ -185,6 +185,8 @@ def test_for_every_pair_the_probability_that_the_row_is_stronger(run: Run) -> No
     assert list(best.player) == list(top(run, 1904, 4).player)
     numbered = superiority_of_names(run, ["p00", "p03"], 1904, numbered=True).rows
     assert numbered.columns == ("no", "player", "period", "mean", "sd", "1", "2")
+    assert numbered.title[0] == "Probability that the row is stronger than the column, 1904"
+    assert numbered.hidden == {"sd", "period"}
 
 
 def test_without_a_period_each_of_several_is_compared_at_the_peak(run: Run) -> None:
@@ -192,6 +194,9 @@ def test_without_a_period_each_of_several_is_compared_at_the_peak(run: Run) -> N
     view = superiority_of_names(run, names, None)
     assert view.notes == ("each at the peak",)
     peaks = run.players().set_index("player").peak_period
+    assert len({peaks[name] for name in names}) > 1
+    assert view.rows.title[0] == "Probability that the row is stronger than the column"
+    assert view.rows.hidden == {"sd"}
     table = frame(view.rows)
     assert list(table.period) == [peaks[name] for name in names]
     (row,) = versus_view(run, "p00", "p03").report.records()
