@@ -81,6 +81,16 @@ def test_nothing_heavy_is_loaded_and_ascii_is_enough(group: str, run_file: Path)
     assert result.stdout.isascii()
 
 
+def test_a_fit_of_the_sample_loads_what_it_needs_of_scipy(tmp_path: Path) -> None:
+    script = (
+        "import sys; from ttt_cli.cli.main import run; code = run(sys.argv[1:])\n"
+        "print({f'scipy.{part}' for part in ('linalg', 'optimize', 'sparse', 'special')} & set(sys.modules))\n"
+        "sys.exit(code)"
+    )
+    result = ttt("fit", "@classics", "-q", "-o", str(tmp_path / "a.ttt"), script=script)
+    assert (result.returncode, result.stdout) == (0, b"set()\n"), result.stderr
+
+
 def test_a_reader_that_goes_away_ends_it_quietly(run_file: Path) -> None:
     script = (
         "import os, sys; from ttt_cli.cli.main import run; r, w = os.pipe(); os.close(r); os.dup2(w, 1);"

@@ -33,11 +33,11 @@ from ttt_cli.inference.bradley_terry import LogDensity
 from ttt_cli.inference.params import DrawParams
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.normal import normal_cdf
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.views.games_of_player import games_of
-from ttt_cli.views.probability import normal_cdf
 from ttt_cli.views.versus import versus_view
 
 SOLVER = SolverConfig(tol=1e-6, posterior="factorised")

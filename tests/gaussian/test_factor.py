@@ -185,3 +185,12 @@ def test_the_pattern_asked_for_last_is_given_again(monkeypatch):
     others = [factor.pattern_of(first, second, 4), factor.pattern_of(first, np.array([1, 2, 0]), 4)]
     assert [len(other.column_of) for other in others] == [4, 4]
     assert stored(others[1].tree).sum() != stored(others[0].tree).sum()
+
+
+def test_routines_are_loaded_without_the_package_they_are_in(monkeypatch):
+    name = "scipy.linalg.cython_blas"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    factor._load_without_package(name)
+    assert "dgemm" in sys.modules[name].__pyx_capi__
+    factor._load_without_package("scipy.linalg.cython_other")
+    assert "scipy.linalg.cython_other" not in sys.modules

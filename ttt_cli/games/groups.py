@@ -198,20 +198,20 @@ class _OpponentGraph(NamedTuple):
 
 
 def _opponent_graph(games: Games) -> _OpponentGraph:
-    from scipy.sparse import csr_array
-
     n = len(games.players)
     met = meetings(games)
-    ends = np.concatenate([met.white, met.black]), np.concatenate([met.black, met.white])
-    games_of_pairs = csr_array((np.ones(2 * len(met.white), np.int64), ends), shape=(n, n))
-    n_games: Places = games_of_pairs.sum(axis=1)
-    start = games_of_pairs.indptr.astype(np.int64)
-    neighbour = games_of_pairs.indices.astype(np.int32)
+    player = np.concatenate([met.white, met.black]).astype(np.int64)
+    opponent = np.concatenate([met.black, met.white])
+    links, games_of_links = np.unique(player * n + opponent, return_counts=True)
+    player_of_links, neighbour = np.divmod(links, n)
+    start = np.append(0, np.cumsum(np.bincount(player_of_links, minlength=n)))
+    n_games = np.bincount(player, minlength=n)
     group = label_groups(met.white, met.black, n)
     by_games = np.lexsort((-n_games, group))
     roots = by_games[np.flatnonzero(np.diff(group[by_games], prepend=-1))].astype(np.int32)
+    neighbour = neighbour.astype(np.int32)
     tree = _walk(start, neighbour, roots)
-    return _OpponentGraph(start, neighbour, games_of_pairs.data, n_games, group, tree)
+    return _OpponentGraph(start, neighbour, games_of_links, n_games, group, tree)
 
 
 def _heads_of_parts(graph: _OpponentGraph, players: int) -> list[int]:

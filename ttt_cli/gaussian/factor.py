@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache, cached_property
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
+from importlib.util import module_from_spec
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -42,7 +46,7 @@ class Pattern:
         self.last = last
         column = _dissected_before(low, high, n, last)
         parent, count, order = np.empty((3, n), np.int32)
-        kernels.elimination_tree(*_neighbours(column[low], column[high], n), parent, count)
+        kernels.elimination_tree(*_graph(column[low], column[high], n), parent, count)
         kernels.postorder(parent, np.arange(n, dtype=np.int32), order)
         postordered = _inverse(order)
         above = parent[order]
@@ -67,9 +71,8 @@ class Pattern:
     @cached_property
     def tree(self) -> Tree:
         """Rows of all supernodes; computed when a factor is made."""
-        graph = _neighbours(
-            self.column_of[self._low], self.column_of[self._high], len(self.column_of)
-        )
+        column_of = self.column_of
+        graph = _graph(column_of[self._low], column_of[self._high], len(column_of))
         first = self._begins
         below = self._below
         above = self._above
@@ -152,21 +155,29 @@ def pattern_of(first: Ends, second: Ends, n: int) -> Pattern:
     return pattern
 
 
-def _neighbours(low: Ids, high: Ids, n: int) -> tuple[Places, Ids]:
-    """Adjacency in compressed rows: starts and neighbours."""
-    from scipy.sparse import coo_array
+class _Graph(NamedTuple):
+    """Joined variables: neighbours of i are `neighbours[begins[i]]` up to `neighbours[begins[i + 1]]`, ascending."""
 
-    graph = coo_array(
-        (np.ones(2 * len(low), np.int8), (np.append(low, high), np.append(high, low))), (n, n)
-    ).tocsr()
-    return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+    begins: Places
+    neighbours: Ids
+
+
+def _graph(low: Ids, high: Ids, n: int) -> _Graph:
+    """The graph of distinct pairs of n variables."""
+    one_way = low.astype(np.int64) * n + high
+    other_way = high.astype(np.int64) * n + low
+    keys = np.concatenate([one_way, other_way])
+    keys.sort()
+    variable, neighbours = np.divmod(keys, max(n, 1))
+    begins = np.append(0, np.cumsum(np.bincount(variable, minlength=n)))
+    return _Graph(begins, neighbours.astype(np.int32))
 
 
 def _dissected(low: Ids, high: Ids, n: int) -> Ids:
     """Column of each variable by nested dissection, or by bandwidth where there is no METIS (Windows)."""
     if not len(low):  # METIS takes no empty graph
         return np.arange(n, dtype=np.int32)
-    begins, neighbours = _neighbours(low, high, n)
+    begins, neighbours = _graph(low, high, n)
     try:
         import pymetis
     except ImportError:
@@ -347,14 +358,35 @@ def _from_supernode(tree: Tree, begin: int) -> Tree:
 def _blas() -> tuple[Blas, ThreadpoolController]:
     from numba.extending import get_cython_function_address
 
-    lapack = "scipy.linalg.cython_lapack"
     blas = "scipy.linalg.cython_blas"
+    lapack = "scipy.linalg.cython_lapack"
+    for module in (blas, lapack):
+        _load_without_package(module)
     addresses = []
     for name in Blas._fields:
         addresses.append(
             get_cython_function_address(lapack if name.startswith("po") else blas, f"d{name}")
         )
     return Blas(*addresses), ThreadpoolController()
+
+
+def _load_without_package(name: str) -> None:
+    """Load a compiled module of scipy that only has addresses of routines, unless it is loaded.
+
+    The import of its package, scipy.linalg, takes as long as that of numba. Where the module is not in a file of its
+    own, nothing is loaded, and numba imports it with the package.
+    """
+    import scipy
+
+    if name in sys.modules:
+        return
+    folder = Path(scipy.__file__).parent.joinpath(*name.split(".")[1:-1])
+    loader = (ExtensionFileLoader, EXTENSION_SUFFIXES)
+    spec = FileFinder(str(folder), loader).find_spec(name)
+    if spec is not None and spec.loader is not None:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
 
 
 def _one_thread() -> Any:

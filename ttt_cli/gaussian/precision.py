@@ -226,8 +226,8 @@ class Precision:
         if self._multiplied > LONG:
             return np.asarray(self._matrix @ x)
         product: Array = self.diagonal * x
-        product += np.bincount(self.low, self.above * x[self.high], len(x))
-        product += np.bincount(self.high, self.above * x[self.low], len(x))
+        product += np.bincount(self.low, self.above * x.take(self.high), len(x))
+        product += np.bincount(self.high, self.above * x.take(self.low), len(x))
         return product
 
     def solve(

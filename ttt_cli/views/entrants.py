@@ -11,8 +11,8 @@ from ttt_cli.periods import as_text
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.normal import normal_cdf_of_all
 from ttt_cli.views.name_lists import find_players
-from ttt_cli.views.probability import normal_cdf_of_all
 from ttt_cli.views.rows import Rows
 
 PEAK: Final = "peak"

@@ -8,8 +8,8 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.errors import LookupFailed
+from ttt_cli.support.normal import normal_cdf
 from ttt_cli.views.columns import Described, column_names
-from ttt_cli.views.probability import normal_cdf
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 from ttt_cli.views.versus import TAKEN

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ttt_cli.inference.outcome import in_year, is_gaussian
 from ttt_cli.inference.outcome import outcomes as gaussian_outcomes
 from ttt_cli.runs.run import Run
+from ttt_cli.support.normal import normal_cdf
 
 if TYPE_CHECKING:
-    from ttt_cli.support.arrays import Array
+    pass
 
 Strength = Mapping[str, Any]
 _REACH: Final = 6.5  # of the normal distribution, sds
 _STEPS: Final = 40
-_MOST_WITHOUT_SCIPY: Final = 30_000  # numbers in a call; tournaments have many such calls
 
 
 class Outcome(NamedTuple):
@@ -38,25 +38,6 @@ class Outcome(NamedTuple):
     def turned(self) -> Outcome:
         """The same game seen from the other side."""
         return Outcome(self.loss, self.draw, self.win)
-
-
-def normal_cdf(x: float) -> float:
-    """Phi(x), accurate in both tails."""
-    return 0.5 * math.erfc(-x * math.sqrt(0.5))
-
-
-def normal_cdf_of_all(x: Array) -> Array:
-    """Phi of every number of an array; the import of scipy takes as long as 3 million numbers without it."""
-    if x.size > _MOST_WITHOUT_SCIPY:
-        from scipy.special import ndtr
-
-        of_all: Array = ndtr(x)
-        return of_all
-    import numpy as np
-
-    erfc = math.erfc
-    tails = [erfc(number) for number in (-x * math.sqrt(0.5)).ravel().tolist()]
-    return 0.5 * np.array(tails).reshape(x.shape)
 
 
 def stronger(a: Strength, b: Strength) -> float | None:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from tests.support.cases import each
+from ttt_cli.support.normal import normal_cdf
 from ttt_cli.systems import registry
 from ttt_cli.views import probability
-from ttt_cli.views.probability import colour_blind, match, normal_cdf, outcomes, stronger
+from ttt_cli.views.probability import colour_blind, match, outcomes, stronger
 
 strengths = st.fixed_dictionaries(
     {

@@ -26,6 +26,7 @@ from ttt_cli.inference.walk import SmoothedWalk, smooth_walk, step_variances
 from ttt_cli.kernels.ep.structures import Chains, GamesSlopes, Pairings, Rule
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Array, Ids
+from ttt_cli.support.normal import normal_cdf_of_all
 from ttt_cli.timeline import Timeline, calendar
 
 if TYPE_CHECKING:
@@ -556,8 +557,6 @@ class MovingMargins:
             self._start_from_newcomers()
 
     def _start_from_draws(self) -> None:
-        from scipy.special import ndtr
-
         timeline = self._timeline
         period_year = calendar(timeline)[1]
         games = np.zeros(len(self._years))
@@ -570,7 +569,7 @@ class MovingMargins:
             drawn[year] += weight @ (timeline.outcome[begin:end] == DRAW)
         for _ in range(FIRST_MOVES):
             margin = self._by_year / math.sqrt(self._play.noise)  # in sds of a difference
-            draw = np.clip(2.0 * ndtr(margin) - 1.0, TINY, 1.0 - TINY)
+            draw = np.clip(2.0 * normal_cdf_of_all(margin) - 1.0, TINY, 1.0 - TINY)
             slope = math.sqrt(2.0 / math.pi) * margin * np.exp(-0.5 * margin**2)
             score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
             self.walk.step(score, games * slope**2 / (draw * (1.0 - draw)))

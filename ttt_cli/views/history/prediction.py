@@ -10,8 +10,8 @@ import numpy as np
 from ttt_cli.inference.outcome import by_advantage_owner, in_year, is_gaussian, outcomes
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Ids, Mask
+from ttt_cli.support.normal import normal_cdf_of_all
 from ttt_cli.timeline import KNOWN, NEUTRAL
-from ttt_cli.views.probability import normal_cdf_of_all
 
 # Arrays by what a model predicts from, as columns of `spans`: `mean`, `sd`, a draw margin
 Strengths = dict[str, Array]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Places
-from ttt_cli.views.probability import normal_cdf
+from ttt_cli.support.normal import normal_cdf
 from ttt_cli.views.rankings.strongest import log_cdf
 
 LEVEL: Final = 0.95

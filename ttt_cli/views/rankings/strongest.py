@@ -15,7 +15,7 @@ import numpy as np
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Array, Places
 from ttt_cli.support.errors import ConfigError, RunError
-from ttt_cli.views.probability import normal_cdf_of_all
+from ttt_cli.support.normal import normal_cdf_of_all
 
 INDEPENDENT: Final = (
     "p_best: probability of being the strongest of them, their skills taken as independent"
