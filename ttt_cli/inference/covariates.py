@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,12 +25,10 @@ from ttt_cli.inference.maximise import FunctionValue, Optimum, maximise
 from ttt_cli.inference.model import Offsets
 from ttt_cli.inference.params import ESTIMATE, CovariateSetting, Params
 from ttt_cli.inference.victory import StepPrior, WinStep
-from ttt_cli.support.arrays import Array
+from ttt_cli.kernels import regression as kernels
+from ttt_cli.support.arrays import Array, Ids, Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.timeline import Timeline, is_computed
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 CLOSE: Final = 1e-3  # of the regression on players, relative; shares are that close squared
 MOST_STEPS: Final = 300  # of its solution
@@ -155,69 +153,128 @@ def explained_shares(timeline: Timeline, terms: Sequence[str]) -> list[float]:
     One number a player, the difference of two for a game, or that of the sums of members; games by their weight. NaN
     where a covariate is 0.
     """
-    columns = timeline.covariate_columns(terms)
-    weighted = timeline.weight[:, np.newaxis] * columns
-    totals = (weighted * columns).sum(axis=0)
-    incidence = _incidence(timeline)
-    by_player = incidence.T.tocsr()
-    by_weight = by_player.copy()
-    by_weight.data *= timeline.weight[by_player.indices]
-    products = (by_weight @ incidence).tocsr()
-    right = by_player @ weighted
-    of_players = _least_squares(products, right)
-    explained = (of_players * (2.0 * right - products @ of_players)).sum(axis=0)
+    rows = _player_rows(timeline)
+    # as many columns as the kernels take at once
+    columns = np.zeros((timeline.n_games, -(-len(terms) // kernels.AT_ONCE) * kernels.AT_ONCE))
+    columns[:, : len(terms)] = timeline.covariate_columns(terms)
+    weighted = rows.weight[:, np.newaxis] * columns
+    totals = _products(weighted, columns)
+    equations = _equations(rows, weighted)
+    of_players = _least_squares(equations)
+    explained = _products(of_players, 2.0 * equations.right - equations.products(of_players))
     shares: list[float] = np.divide(
-        explained, totals, out=np.full(len(terms), math.nan), where=totals > 0.0
+        explained, totals, out=np.full(len(totals), math.nan), where=totals > 0.0
     ).tolist()
-    return shares
+    return shares[: len(terms)]
 
 
-def _least_squares(products: csr_array, right: Array) -> Array:
-    """Solve A x = b for the columns of `right`, (players, terms): conjugate gradients, preconditioned by the diagonal.
+class _PlayerRows(NamedTuple):
+    """Rows of the players of games, as in `kernels.regression`."""
 
-    Sums are numpy's: in BLAS several threads would take longer for the short columns.
+    start: Places
+    player: Ids
+    coefficient: Array
+    weight: Array
+
+
+def _player_rows(timeline: Timeline) -> _PlayerRows:
+    """Who plays in each game."""
+    games = np.arange(timeline.n_games)
+    if (members := timeline.members) is not None:
+        games = games[~members.mask_of_games(timeline.n_games)]
+    game = np.repeat(games, 2)
+    node = np.column_stack([timeline.game_white[games], timeline.game_black[games]]).ravel()
+    coefficient = np.tile([1.0, -1.0], len(games))
+    if members is not None:
+        game = np.concatenate([game, members.game])
+        node = np.concatenate([node, members.node])
+        of_members = np.where(members.is_black, -members.share, members.share)
+        coefficient = np.concatenate([coefficient, of_members])
+        order = np.argsort(game, kind="stable")
+        game = game[order]
+        node = node[order]
+        coefficient = coefficient[order]
+    count = np.bincount(game, minlength=timeline.n_games)
+    return _PlayerRows(
+        start=np.append(0, np.cumsum(count)).astype(np.int64),
+        player=timeline.node_player[node].astype(np.int32),
+        coefficient=coefficient,
+        weight=np.array(timeline.weight),
+    )
+
+
+class _Equations(NamedTuple):
+    """Normal equations A x = b of regressions on players, as in `kernels.regression`.
+
+    | name | shape | |
+    |---|---|---|
+    | first, other, coupling | | A beside its diagonal |
+    | diagonal | (players,) | |
+    | right | (players, terms) | b |
     """
-    squares = products.diagonal()
+
+    first: Places
+    other: Ids
+    coupling: Array
+    diagonal: Array
+    right: Array
+
+    def products(self, x: Array) -> Array:
+        """A x, (players, terms)."""
+        products = np.empty_like(x)
+        kernels.fill_products(self.first, self.other, self.coupling, self.diagonal, x, products)
+        return products
+
+
+def _equations(rows: _PlayerRows, weighted: Array) -> _Equations:
+    """The equations of `weighted` (games, terms), covariates times weights."""
+    n_players = 1 + int(rows.player.max(initial=-1))
+    size = np.diff(rows.start)
+    weight = np.repeat(rows.weight, size)
+    n_couplings = np.bincount(rows.player, np.repeat(size - 1, size), n_players).astype(np.int64)
+    first = np.append(0, np.cumsum(n_couplings))
+    other = np.empty(first[-1], np.int32)
+    coupling = np.empty(first[-1])
+    kernels.fill_couplings(*rows, first[:-1].copy(), other, coupling)
+    right = np.zeros((n_players, weighted.shape[1]))
+    kernels.add_sums(rows.start, rows.player, rows.coefficient, weighted, right)
+    diagonal = np.bincount(rows.player, weight * rows.coefficient**2, n_players)
+    return _Equations(first, other, coupling, diagonal.astype(np.float64), right)
+
+
+def _products(left: Array, right: Array) -> Array:
+    """Products of the columns of two arrays. Not by BLAS, of which threads would take longer for few columns."""
+    products: Array = np.einsum("ij,ij->j", left, right)
+    return products
+
+
+def _least_squares(equations: _Equations) -> Array:
+    """Solve A x = b, (players, terms): conjugate gradients, preconditioned by the diagonal."""
+    right = equations.right
+    squares = equations.diagonal
     scale = (1.0 / np.where(squares > 0.0, squares, 1.0))[:, np.newaxis]
     x = np.zeros_like(right)
     residual = right.copy()
-    direction = scale * residual
-    rz = (residual * direction).sum(axis=0)
-    enough = CLOSE**2 * (right * right).sum(axis=0)
+    z = scale * residual
+    direction = z.copy()
+    step = np.empty_like(right)
+    rz = _products(residual, z)
+    enough = CLOSE**2 * _products(right, right)
     for _ in range(MOST_STEPS):
-        if ((residual * residual).sum(axis=0) <= enough).all():
+        if (_products(residual, residual) <= enough).all():
             break
-        a_direction = products @ direction
-        curvature = (direction * a_direction).sum(axis=0)
+        a_direction = equations.products(direction)
+        curvature = _products(direction, a_direction)
         alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=curvature > 0.0)
-        x += alpha * direction
-        residual -= alpha * a_direction
-        z = scale * residual
+        x += np.multiply(alpha, direction, out=step)
+        residual -= np.multiply(alpha, a_direction, out=step)
+        np.multiply(scale, residual, out=z)
         rz_before = rz
-        rz = (residual * z).sum(axis=0)
+        rz = _products(residual, z)
         beta = np.divide(rz, rz_before, out=np.zeros_like(rz), where=rz_before > 0.0)
-        direction = z + beta * direction
+        direction *= beta
+        direction += z
     return x
-
-
-def _incidence(timeline: Timeline) -> csr_array:
-    """Who plays, (games, players): 1 for White, -1 for Black; the shares of members of teams, with the same signs."""
-    from scipy.sparse import csr_array
-
-    games = np.arange(timeline.n_games)
-    shape = timeline.n_games, len(timeline.players)
-    if (members := timeline.members) is not None:
-        games = games[~members.mask_of_games(timeline.n_games)]
-    one = np.ones(len(games))
-    entries = [one, -one]
-    rows = [games, games]
-    nodes = [timeline.game_white[games], timeline.game_black[games]]
-    if members is not None:
-        entries.append(np.where(members.is_black, -members.share, members.share))
-        rows.append(members.game)
-        nodes.append(members.node)
-    position = np.concatenate(rows), timeline.node_player[np.concatenate(nodes)]
-    return csr_array((np.concatenate(entries), position), shape=shape)
 
 
 EstimatePrior = AdvantagePrior | LapsePrior | StepPrior

@@ -163,6 +163,13 @@ class PairGames:
         return self.kernels.sweep
 
     @property
+    def _evidence_kernel(self) -> Callable[..., tuple[float, float]]:
+        """The kernel that computes the evidence of a part."""
+        if self.rule.has_lapses:
+            return ttt.evidence_with_lapse
+        return self.kernels.evidence
+
+    @property
     def have_sites(self) -> bool:
         """Whether any site is more than nothing."""
         return bool(self.sites.message.any())
@@ -216,7 +223,7 @@ class PairGames:
     def evidence(self, part: Part, marginal: Rows) -> Evidence:
         """Evidence of a part."""
         return Evidence(
-            *self.kernels.evidence(part, self.pairings, self.rule, marginal, self.sites)
+            *self._evidence_kernel(part, self.pairings, self.rule, marginal, self.sites)
         )
 
     def fill_cavities(self, part: Part, marginal: Rows, cavity: Rows) -> None:

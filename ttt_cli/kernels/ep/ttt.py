@@ -32,19 +32,13 @@ from ttt_cli.kernels.outcomes import (
 @flat
 def moments(g, difference, scale, rule, outcome):
     """(v, w) of a game from the mean of s_i - s_j with its handicap; `scale` is 1 over the sd of the performances'."""
-    lapse = lapse_of(g, rule)
-    if lapse == 0.0:
-        return _by_skill(g, difference, scale, rule, outcome)
     t = difference * scale
     advantage = rule.advantage * scale
     margin = rule.margin[g] * scale
+    lapse = lapse_of(g, rule)
+    if lapse == 0.0:
+        return game_moments(t, advantage, margin, outcome)
     return moments_with_lapse(t, advantage, margin, outcome, lapse, rule.lapse_draws)
-
-
-@flat
-def _by_skill(g, difference, scale, rule, outcome):
-    """`moments` where chance decides no game."""
-    return game_moments(difference * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
 
 
 @flat
@@ -110,7 +104,7 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
         return -1.0, 0.0
     difference = mean_i - mean_j + handicap_of(g, rule.handicap)
     scale = 1.0 / math.sqrt(rule.noise + var_i + var_j)
-    v, w = _by_skill(g, difference, scale, rule, outcome)
+    v, w = game_moments(difference * scale, rule.advantage * scale, rule.margin[g] * scale, outcome)
     if w < 0.0:  # two peaks of unknown colours: no Gaussian site stands for them
         return -1.0, 0.0
     return _move_site(
@@ -122,7 +116,8 @@ def _play(g, i, j, outcome, times, rule, share, marginal, message, link):
 def _play_with_lapse(g, i, j, outcome, times, rule, share, marginal, message, link):
     """`_play` where chance decides some games: the site of a surprise has the right mean, and no precision.
 
-    What both share with the rule stands twice: a rule that is handed to one more function costs a quarter of the time.
+    What both share with the rule stands twice: a rule that is handed to one more function costs a quarter of the time,
+    as each of its arrays is counted.
     """
     skills = _cavity_of_skills(g, i, j, marginal, message)
     mean_i, var_i, mean_j, var_j = skills
@@ -179,22 +174,39 @@ def _cavity(g, games, marginal, message):
 
 
 @flat
+def _log_by_skill(mean, variance, advantage, margin, outcome):
+    """log P of a game that skill decides, from the mean and variance of the difference of performances."""
+    scale = 1.0 / math.sqrt(variance)
+    return game_log_normaliser(mean * scale, advantage * scale, margin * scale, outcome)
+
+
+@flat
 def log_probability(g, games, rule, difference, variance):
     """log P of a game from the mean and variance of s_i - s_j."""
     mean = difference + handicap_of(g, rule.handicap)
-    scale = 1.0 / math.sqrt(rule.noise + variance)
-    outcome = games.code[g]
-    log_p = game_log_normaliser(
-        mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome
+    log_p = _log_by_skill(
+        mean, rule.noise + variance, rule.advantage, rule.margin[g], games.code[g]
     )
     lapse = lapse_of(g, rule)
     if lapse != 0.0:
-        return log_with_lapse(log_p, lapse, base_rate(outcome, rule.lapse_draws))
+        return log_with_lapse(log_p, lapse, base_rate(games.code[g], rule.lapse_draws))
     return log_p
 
 
 @flat
 def _evidence(g, games, rule, marginal, message):
+    difference, variance, absorbed = _cavity(g, games, marginal, message)
+    if variance < 0.0:
+        return False, 0.0, 0.0
+    mean = difference + handicap_of(g, rule.handicap)
+    log_p = _log_by_skill(
+        mean, rule.noise + variance, rule.advantage, rule.margin[g], games.code[g]
+    )
+    return True, log_p, absorbed
+
+
+@flat
+def _evidence_with_lapse(g, games, rule, marginal, message):
     difference, variance, absorbed = _cavity(g, games, marginal, message)
     if variance < 0.0:
         return False, 0.0, 0.0
@@ -205,8 +217,21 @@ def _evidence(g, games, rule, marginal, message):
 def evidence(
     part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites
 ) -> tuple[float, float]:
-    """The sites' contribution to log Z in a part, and the log probabilities of its games, each without its site."""
+    """The sites' contribution to log Z in a part, and the log probabilities of its games, each without its site.
+
+    Chance decides no game, as in `sweep`.
+    """
     return sum_evidence(_evidence, part.game, part.game_end, games, rule, marginal, sites.message)
+
+
+@kernel
+def evidence_with_lapse(
+    part: Part, games: Pairings, rule: Rule, marginal: Rows, sites: Sites
+) -> tuple[float, float]:
+    """`evidence` where chance decides some games."""
+    return sum_evidence(
+        _evidence_with_lapse, part.game, part.game_end, games, rule, marginal, sites.message
+    )
 
 
 @kernel
