@@ -338,6 +338,7 @@ def test_other_games_and_parameters_begin_anew(tmp_path, timeline):
         (history(6), PARAMS),
         (timeline, ttt.Params(beta=301, tau=70)),
         (timeline, ttt.Params(beta=300, tau=50)),
+        (timeline, ttt.Params(beta=300, tau=70, white_advantage=150)),
     ):
         fresh, _ = fitted(tmp_path / "other", *other)
         found, changes = fitted(tmp_path, *other)
