@@ -399,7 +399,8 @@ class Fit:
 def points_added(params: Mapping[str, Any], timeline: Timeline) -> Array:
     """Points (games,) that covariates add to the strength of the side named first."""
     points = points_by_term(params)
-    added: Array = timeline.covariate_columns([*points]) @ np.array([*points.values()], np.float64)
+    columns = timeline.covariate_columns([*points], mean_of_teams=params.get("team") == "mean")
+    added: Array = columns @ np.array([*points.values()], np.float64)
     return added
 
 

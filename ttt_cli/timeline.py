@@ -133,26 +133,39 @@ class Timeline:
         """The timeline with `offset` in model points, `unit` per Elo point."""
         return self if unit == 1.0 else replace(self, offset=unit * self.offset)
 
-    def covariate_columns(self, terms: Sequence[str]) -> Array:
-        """Values (games, terms) of covariates, of the side named first minus the other, by names of coefficients."""
-        covariates = self.with_computed(terms).covariates
+    def covariate_columns(self, terms: Sequence[str], *, mean_of_teams: bool = False) -> Array:
+        """Values (games, terms) of covariates, of the side named first minus the other, by names of coefficients.
+
+        `mean_of_teams` as in `with_computed`.
+        """
+        covariates = self.with_computed(terms, mean_of_teams=mean_of_teams).covariates
         of_term = {term: covariate for covariate in covariates for term in covariate.terms}
         columns = np.empty((self.n_games, len(terms)))
         for number, term in enumerate(terms):
             columns[:, number] = of_term[term].column(term, self.advantage_owner == KNOWN)
         return columns
 
-    def with_computed(self, names: Iterable[str]) -> Timeline:
+    def _difference(self, value: Array, mean_of_teams: bool) -> Array:
+        """The value of the side named first minus that of the other, (games,), of values of nodes."""
+        difference: Array = value[self.game_white] - value[self.game_black]
+        if (members := self.members) is None:
+            return difference
+        share = members.shares_of_sides(self.n_games) if mean_of_teams else members.share
+        of_sides = members.sums(share * value[members.node], self.n_games)
+        has_members = members.mask_of_games(self.n_games)
+        return np.where(has_members, of_sides[:, 0] - of_sides[:, 1], difference)
+
+    def with_computed(self, names: Iterable[str], *, mean_of_teams: bool = False) -> Timeline:
         """The timeline with those covariates of these names that are computed, by all games of earlier periods.
 
-        Covariates of these names that were read from files stay.
+        Covariates of these names that were read from files stay. A team has the sum of its members' values, each times
+        the member's share of the game, or their mean.
         """
         read = {covariate.name for covariate in self.covariates}
         covariates = list(self.covariates)
         for name in names:
             if name not in read and is_computed(name):
-                value = _computed_covariate(self, name)
-                difference = value[self.game_white] - value[self.game_black]
+                difference = self._difference(_computed_covariate(self, name), mean_of_teams)
                 covariates.append(NumberCovariate(name, difference))
         return (
             self

@@ -127,6 +127,29 @@ def test_games_of_two_are_no_races(folder: Path, text: str) -> None:
     assert not games.neutral.any()
 
 
+@each("text, options, rows_of_file", [(OF_PARTICIPANTS, [], 11), (OF_EVENTS, SEPARATOR, 3)])
+def test_rows_are_those_of_the_file(
+    folder: Path, ran: Ran, text: str, options: list[str], rows_of_file: int
+) -> None:
+    """Each order of finish is several results, of which none is a row."""
+    (folder / "races.csv").write_text(text)
+    printed = ran(["fit", "races.csv", "-c", "ttt", *options]).err
+    wanted = f"races.csv: {rows_of_file} rows, 7 results of neighbours in orders of finish\n"
+    assert wanted in printed
+
+
+def test_covariates_of_participants_are_differences(folder: Path) -> None:
+    """Each result has that of the side less that of the next one behind it."""
+    text = "event_id,date,player,rank,rest\n1,1900,A,1,7\n1,1900,B,2,4\n1,1900,C,3,6\n"
+    (folder / "races.csv").write_text(text)
+    games = read_games(["races.csv"], DataConfig(covariates={"rest": "rest"}))
+    columns = games.covariates[0].columns
+    values = [
+        [columns[side].values[code] for code in columns[side].codes] for side in ("white", "black")
+    ]
+    assert values == [["7", "4"], ["4", "6"]]
+
+
 def test_races_are_seen_as_results_of_neighbours(folder: Path, ran: Ran) -> None:
     (folder / "races.csv").write_text(OF_PARTICIPANTS)
     ran(FIT)

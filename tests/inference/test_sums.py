@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.reference.link_histories import FIGURES
@@ -13,7 +15,8 @@ from tests.support.cases import each
 from tests.support.random_sides import OFFSETS, PARAMS, as_history, random_rows
 from tests.support.sides import games_of_sides, race
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import Fit, points_added
+from ttt_cli.games.covariates import NumberCovariate
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import registry, ttt
 from ttt_cli.timeline import Timeline, build_timeline
@@ -101,6 +104,34 @@ def test_the_dense_twin(seed, team):
         variable = history.number(name, int(timeline.label(int(timeline.node_period[node]))))
         assert fit.mean[node] == pytest.approx(mean[variable], abs=1e-5)
         assert fit.sd[node] == pytest.approx(sd[variable], abs=1e-5)
+
+
+@each("seed, team", [(0, "sum"), (1, "mean"), (3, "sum")])
+def test_covariates_of_teams_and_orders_of_finish(seed, team):
+    """Of the dense twin: a column of the games, and the activity of all members; slopes by differences."""
+    timeline = build_timeline(games_of_sides(random_rows(seed)[0]), "year", "known")
+    rest = np.random.default_rng(seed).normal(0.0, 2.0, timeline.n_games)
+    timeline = replace(timeline, covariates=(NumberCovariate("rest", rest),))
+    covariates = {"rest": 25.0, "activity": 60.0}
+    params = ttt.Params(**PARAMS, team=team, covariates=covariates)
+    fit = ttt.fit(timeline, params, JOINT)
+    history = as_history(timeline, params, fit.elo_unit)
+    twin = JointTwin(*history.prior(), history.links).run()
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    offsets = np.array([link.offset for link in history.links])
+    added = offsets - fit.elo_unit * timeline.offset
+    assert points_added(fit.params, timeline) == pytest.approx(added, abs=1e-9)
+    gradient = ttt.gradient(timeline, params, fit)
+    for key, points in covariates.items():
+        ends = [
+            ttt.fit(
+                timeline,
+                params.model_copy(update={"covariates": {**covariates, key: points + change}}),
+                JOINT,
+            ).log_evidence
+            for change in (-0.5, 0.5)
+        ]
+        assert gradient[f"covariates.{key}"] == pytest.approx(ends[1] - ends[0], rel=2e-4)
 
 
 STEPS = {"2": 120.0, "3": 90.0}

@@ -115,6 +115,29 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
             1.0 if params.team == "mean" else sum(share**2 for share in sides[game][side].values())
         )
 
+    def activity(node: int) -> float:
+        """log(1 + games in the year before), each row of a player counted by its weight."""
+        before = label[node] - 1
+        return math.log1p(
+            sum(
+                timeline.weight[game]
+                for game in range(timeline.n_games)
+                for side in sides[game]
+                if any(name_of[of] == name_of[node] and label[of] == before for of in side)
+            )
+        )
+
+    def covariate(game: int, name: str) -> float:
+        """Of White less of Black; that of a team is the sum, or the mean, of its members'."""
+        if name != "activity":
+            (read,) = [read for read in timeline.covariates if read.name == name]
+            return float(read.difference[game])
+        of_sides = []
+        for side in sides[game]:
+            total = sum(side.values()) if params.team == "mean" else 1.0
+            of_sides.append(sum(share * activity(node) for node, share in side.items()) / total)
+        return of_sides[0] - of_sides[1]
+
     races = np.zeros(timeline.n_games, int) if timeline.race is None else timeline.race
     performance: dict[tuple, int] = {}
     for game in range(timeline.n_games):
@@ -137,16 +160,19 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
             low, high = [*ends, math.inf][above : above + 2]
             if timeline.outcome[game] == 0:
                 low, high = -high, -low
+        of_covariates = sum(
+            points * covariate(game, name) for name, points in params.covariates.items()
+        )
         if races[game]:
             coefficients = {
                 performance[races[game], *sides[game][side]]: 1.0 - 2.0 * side for side in (0, 1)
             }
-            link = Link(coefficients, low, high, 0.0)
+            link = Link(coefficients, low, high, 0.0, offset=of_covariates)
         else:
             coefficients = dict(terms(game, 0))
             for variable, coefficient in terms(game, 1).items():
                 coefficients[variable] = coefficients.get(variable, 0.0) - coefficient
-            offset = params.white_advantage + elo_unit * timeline.offset[game]
+            offset = params.white_advantage + elo_unit * timeline.offset[game] + of_covariates
             link = Link(
                 coefficients,
                 low,

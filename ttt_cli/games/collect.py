@@ -136,6 +136,7 @@ class Collector:
             chess=records.layout.chess,
             home=records.layout.home,
             winner_first=winner_first,
+            race_rows=records.layout.race_rows,
         )
         self._files.append(self._store(columns, report))
         return report

@@ -47,6 +47,12 @@ class Members(NamedTuple):
         has_members[self.game] = True
         return has_members
 
+    def shares_of_sides(self, n_games: int) -> Array:
+        """The shares of members in the sum of those of their sides, (members,), in so many games."""
+        side = 2 * self.game + self.is_black
+        shares: Array = self.share / np.bincount(side, self.share, 2 * n_games)[side]
+        return shares
+
     def sums(self, values: Array, n_games: int) -> Array:
         """Sums of values of members, (games, 2): of White's and of Black's side."""
         side = 2 * self.game + self.is_black

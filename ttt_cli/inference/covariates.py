@@ -101,7 +101,9 @@ def find_terms(params: Params, timeline: Timeline) -> tuple[Term, ...]:
 
 def with_computed(timeline: Timeline, params: Params) -> Timeline:
     """The timeline with the covariates that are computed, as far as they are configured."""
-    return timeline.with_computed(params.covariate_settings)
+    return timeline.with_computed(
+        params.covariate_settings, mean_of_teams=params.team_skill == "mean"
+    )
 
 
 def with_points_added(timeline: Timeline, params: Params) -> Timeline:

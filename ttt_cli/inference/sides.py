@@ -32,7 +32,7 @@ def member_weights(members: Members, n_games: int, team: TeamSkill) -> MemberWei
         coefficient = members.share
         players = np.bincount(side, coefficient**2, 2 * n_games)
     else:
-        coefficient = members.share / np.bincount(side, members.share, 2 * n_games)[side]
+        coefficient = members.shares_of_sides(n_games)
         players = np.minimum(np.bincount(side, minlength=2 * n_games), 1)
     return MemberWeights(coefficient, players.astype(np.float64))
 

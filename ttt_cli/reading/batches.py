@@ -86,8 +86,9 @@ class Layout(NamedTuple):
     combine the values of several fields into one. `unit`: the period that dates count, None for calendar dates.
     `chess`: whether the games are chess. `winners`: whether the two players of a row are winner and loser. `width` and
     `header`: the number of fields in a row of a table, and whether the first row is a header. `home`: whether the
-    columns of the two players are named home and away. `races`: whether records are neighbours in orders of finish.
-    `teams`: the columns of the members of both sides, where they have columns of their own.
+    columns of the two players are named home and away. `races`: whether records are neighbours in orders of finish,
+    and `race_rows`: the number of rows that these were read from. `teams`: the columns of the members of both sides,
+    where they have columns of their own.
     """
 
     columns: Mapping[str, tuple[int, ...]] = USUAL
@@ -101,6 +102,7 @@ class Layout(NamedTuple):
     constants: tuple[str, ...] = ()
     home: bool = False
     races: bool = False
+    race_rows: int = 0
     teams: TeamFields | None = None
 
     @property

@@ -76,13 +76,16 @@ class RaceColumns(NamedTuple):
             *[index for index, cell in enumerate(self.header) if column_of(cell) in _DATES],
         ]
 
-    @property
-    def others(self) -> list[int]:
-        """Columns that records have, too: dates, events and the like."""
-        of_participants = {field for name, field in self.fields.items() if name != "event_id"} | {
-            *self.places
-        }
-        return [field for field in range(len(self.header)) if field not in of_participants]
+    def of_events(self, data: DataConfig) -> list[int]:
+        """Columns of events that records have, too: dates, names and the like."""
+        of_participants = {field for name, field in self.fields.items() if name != "event_id"}
+        others = {*self.places, *self.of_sides(data)} | of_participants
+        return [field for field in range(len(self.header)) if field not in others]
+
+    def of_sides(self, data: DataConfig) -> list[int]:
+        """Columns with a value for each participant: those of covariates, of one row a participant."""
+        names = {word_of(column) for column in data.covariates.values()} if self.fields else set()
+        return [field for field, cell in enumerate(self.header) if word_of(cell) in names]
 
 
 def find_race_columns(first: Sequence[str], data: DataConfig, name: str) -> RaceColumns | None:
@@ -126,11 +129,12 @@ def _configured(columns: Mapping[str, str], header: Sequence[str], name: str) ->
 
 
 class _RankedSide(NamedTuple):
-    """A side in an order of finish."""
+    """A side in an order of finish; `row`: of its participant, the first of a team."""
 
     rank: float
     name: str
     line: int
+    row: Sequence[str]
 
 
 class _Race(NamedTuple):
@@ -163,10 +167,9 @@ def table_of_races(
 
     Raises as `find_layout`.
     """
+    rows = list(numbered)
     races = (
-        _of_events(numbered, columns)
-        if columns.places
-        else _of_participants(numbered, columns, rejects)
+        _of_events(rows, columns) if columns.places else _of_participants(rows, columns, rejects)
     )
     lines: list[int] = []
     records: list[tuple[str, ...]] = []
@@ -175,13 +178,18 @@ def table_of_races(
             line = race.sides[0].line if race.sides else 0
             rejects.append(Note(line, BAD_ROW, "nobody to compare in the order of finish", DROPPED))
             continue
-        others = tuple(race.row[field] for field in columns.others)
+        others = tuple(race.row[field] for field in columns.of_events(data))
         in_order = sorted(race.sides, key=lambda side: side.rank)
         for side, behind in pairwise(in_order):
             result = _WON if side.rank < behind.rank else _DRAWN
             lines.append(max(side.line, behind.line))
-            records.append((*others, side.name, behind.name, result, f"{name} {number}"))
-    return _table(lines, records, rejects, columns, data, name)
+            values = [
+                row[field] for field in columns.of_sides(data) for row in (side.row, behind.row)
+            ]
+            names = side.name, behind.name
+            records.append((*others, *values, *names, result, f"{name} {number}"))
+    table = _table(lines, records, rejects, columns, data, name)
+    return table._replace(layout=table.layout._replace(race_rows=len(rows)))
 
 
 def _table(
@@ -192,8 +200,14 @@ def _table(
     data: DataConfig,
     name: str,
 ) -> Table:
-    """The table of records, which have the columns `others`, both sides, the result and the race; by line."""
-    header = [*[columns.header[field] for field in columns.others], "white", "black", "result"]
+    """The table of records, by line.
+
+    They have the columns of events, then those of sides, twice each, both sides, the result and the race.
+    """
+    header = [columns.header[field] for field in columns.of_events(data)]
+    for field in columns.of_sides(data):
+        header += [f"{columns.header[field]}_white", f"{columns.header[field]}_black"]
+    header += ["white", "black", "result"]
     configured = data.columns if isinstance(data.columns, dict) else {}
     of_records = {ours: column for ours, column in configured.items() if ours not in _PARTICIPANT}
     as_pairs = data.model_copy(update={"columns": of_records or None, "header": True})
@@ -217,20 +231,22 @@ def _table(
     return Table(layout, strings, iter([batch]))
 
 
-def _of_events(rows: Iterator[tuple[int, Sequence[str]]], columns: RaceColumns) -> Iterator[_Race]:
+def _of_events(rows: Iterable[tuple[int, Sequence[str]]], columns: RaceColumns) -> Iterator[_Race]:
     """The orders of finish of rows of events."""
     for line, row in rows:
         sides = []
         for rank, field in enumerate(columns.places):
             cell = row[field].strip() if field < len(row) else ""
             sides += [
-                _RankedSide(rank, side.strip(), line) for side in cell.split(_TIE) if side.strip()
+                _RankedSide(rank, side.strip(), line, row)
+                for side in cell.split(_TIE)
+                if side.strip()
             ]
         yield _Race(row, sides)
 
 
 def _of_participants(
-    rows: Iterator[tuple[int, Sequence[str]]], columns: RaceColumns, rejects: list[Note]
+    rows: Iterable[tuple[int, Sequence[str]]], columns: RaceColumns, rejects: list[Note]
 ) -> list[_Race]:
     """The orders of finish of rows of participants; those without a rank are added to `rejects`."""
     fields = columns.fields
@@ -249,7 +265,7 @@ def _of_participants(
             continue
         event = tuple(row[field].strip() for field in key)
         race = participants.setdefault(event, _Race(row, []))
-        side = _RankedSide(rank, player, line)
+        side = _RankedSide(rank, player, line, row)
         team = row[fields["team"]].strip() if "team" in fields else ""
         if team:
             teams.setdefault((event, team), []).append(side)
@@ -258,7 +274,8 @@ def _of_participants(
     for (event, _), members in teams.items():
         name = MEMBER_SIGN.join([member.name for member in members])
         rank = min(member.rank for member in members)
-        participants[event].sides.append(_RankedSide(rank, name, members[0].line))
+        first = members[0]
+        participants[event].sides.append(_RankedSide(rank, name, first.line, first.row))
     return list(participants.values())
 
 

@@ -156,6 +156,8 @@ class FileReport:
     home: bool = False  # columns named home and away: the side named first plays at home
     # The winner is always named first: who had White is unknown under data.colours: auto
     winner_first: bool = False
+    # Rows of a file of orders of finish, of which `rows` counts the results of neighbours; 0 of other files
+    race_rows: int = 0
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):

@@ -13,7 +13,7 @@ from ttt_cli.games.suspects import count_suspects
 from ttt_cli.games.table import DRAW, Games
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.columns import CodedColumn
-from ttt_cli.reading.reports import Problem, ReadReport
+from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.views.rows import counted
 
 _MARGINS: Final = 4  # of victory, shown
@@ -29,9 +29,7 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
     """Files, rows, games, and what was dropped or repaired, with the first examples or all of them."""
     report = games.report
     for file in report.files:
-        dropped = file.rows - file.used
-        tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
-        yield f"{file.path}: {counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
+        yield f"{file.path}: {_counts_of_file(file)}"
     yield from _problem_lines(report, everything=everything)
     if left_out := [
         f"{name} {report.dropped[name]:,}" for name in report.dropped if name in EXHIBITIONS
@@ -57,6 +55,17 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
     needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
     if vague := int((games.date_precision < needed).sum()):
         yield f"{counted(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
+
+
+def _counts_of_file(file: FileReport) -> str:
+    """Its rows, the games that they are, and how many were dropped."""
+    dropped = file.rows - file.used
+    if file.race_rows:
+        results = counted(file.used, "result of neighbours", "results of neighbours")
+        tail = f", {dropped:,} dropped" if dropped else ""
+        return f"{counted(file.race_rows, 'row')}, {results} in orders of finish{tail}"
+    tail = f", {counted(dropped, 'row')} dropped" if dropped else ""
+    return f"{counted(file.rows, 'row')}, {counted(file.used, 'game')}{tail}"
 
 
 def text_counts(column: CodedColumn[str]) -> list[str]:
