@@ -201,24 +201,27 @@ def conjugate_gradients(
     lowest_rz = math.inf
     bound = math.inf
     curvature = 0.0
+    # of the step that was found last: the next call of `step_and_solve` takes it, at the end the caller
     beta = 0.0
     alpha = 0.0
     radau = _Radau(least)
     for _ in range(STEPS):
         rz, coupling = step_and_solve(beta, alpha)
-        if rz <= 0.0:
+        if rz <= 0.0:  # nothing is left: no step, and no error
             return LastStep(0.0, 0.0, 0.0)
         lowest_rz = min(lowest_rz, rz)
         beta = rz / last_rz
         if last_rz < math.inf:
             radau.after_step(beta, alpha)
-        bound = largest_prior_sd * math.sqrt(radau.factor * rz)
+        bound = largest_prior_sd * math.sqrt(radau.factor * rz)  # before the step that is found now
         curvature = rz + coupling - beta * beta * curvature
-        if curvature < LOST * (rz + coupling):  # nothing but rounding is left of it: restart
+        if curvature < LOST * (rz + coupling):  # all but rounding: start again from here, along z
             beta = 0.0
             curvature = rz + coupling
             radau.restart()
-        if curvature <= 0.0 or rz > GROWN * lowest_rz:  # the residual itself is rounding
+        if (
+            curvature <= 0.0 or rz > GROWN * lowest_rz
+        ):  # the residual is rounding: a step of length 0
             alpha = 0.0
             break
         last_rz = rz

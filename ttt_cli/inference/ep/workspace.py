@@ -15,20 +15,6 @@ from ttt_cli.support.arrays import Array
 class Workspace:
     """Vectors of the solution of A x = b for the joint means, each (variables,); see `kernels/ep/joint_means.py`.
 
-    Memory bandwidth takes the time, and there are as many variables as players in periods. So three buffers hold
-    something else until the solution needs them, and have a property of that name. What they hold in each step of
-    `joint_means.py`:
-
-    | buffer | `prepare` | `factor` | solution, `finish` |
-    |---|---|---|---|
-    | correction | `row_sums` | 0 from its end on | x |
-    | direction_image | `diagonal` | `diagonal`, until it is eliminated | A p |
-    | direction | | `filtered`, until columns of the inverse are solved for | p |
-
-    `for_another_solution` shares the factor and the means. Its other buffers are its own: it begins with the solution.
-
-    The buffers, and what they are in the solution:
-
     | name | unit | |
     |---|---|---|
     | means | points | s: the marginal means, and at the end the joint ones |
@@ -41,6 +27,16 @@ class Workspace:
     | scale, gain, gain_away | | factor of M, see `joint_means.factor` |
     | from_first, from_last | | columns of M^-1 for the first and last variable of each segment; none without |
     | product | | r'z of the chains alone |
+
+    Memory bandwidth takes the time, and there are as many variables as players in periods. So three buffers hold
+    something else before the solution begins, and have a property of that name, too. In the order of the steps of
+    `joint_means.py`:
+
+    - correction: `prepare` puts `row_sums` there; `factor` ends by clearing it for x = 0.
+    - direction_image: `prepare` puts `diagonal` there; `factor` eliminates it; then it is A p.
+    - direction: `factor` puts `filtered` there, and solves for the columns of the inverse with it; then it is p.
+
+    `for_another_solution` shares the factor and the means. Its other buffers are its own: it begins with the solution.
     """
 
     means: Array
