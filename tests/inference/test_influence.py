@@ -118,6 +118,18 @@ def test_a_long_match_is_left_out_at_once():
     assert_near(node_shifts(influence, timeline, supposed.total_shift), exact.mean - before.mean)
 
 
+def test_between_periods_with_games_a_skill_has_a_noise_of_its_own():
+    """The sd of 1905, in the middle of ten idle years, is the root of more than the years around it know."""
+    rows = [*ROWS, *[(1910, "p00", "p01", result) for result in (2, 1, 0)]]
+    _, run = run_of(rows=rows, **GIVEN)
+    influence = Influence(run)
+    between = influence.target(run.joint.sum_of([("p00", 1905)], np.ones(1)))
+    assert between.sum.noise > 100.0
+    assert influence.suppose(Supposition(np.array([0]))).sd_of(between.sum) == pytest.approx(
+        influence.suppose(Supposition(np.array([0]))).of(between).sd, rel=1e-4
+    )
+
+
 def test_margins_that_move_are_those_of_the_fit():
     """The sites have the precision that the run stores, so that all rules of the games are the same."""
     moving = {"draw_margin_drift": 0.05, "draw_margin_strength": 0.15, "growth": 100.0}
