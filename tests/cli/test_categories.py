@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -225,6 +226,24 @@ def test_simulated_categories(folder: Path, ran: Ran) -> None:
     assert '[Category "rapid"]' in (folder / "g.pgn").read_text()
     ran(["fit", "g.csv", "-q", "-c", "ttt", "-s", "data.category=category", "-s", offsets])
     assert rows(ran("top --category rapid --everyone").out)
+
+
+@pytest.mark.slow
+def test_correlated_offsets(folder: Path, ran: Ran) -> None:
+    """Drawn with a correlation, which the evidence prefers, and which the run is sampled with."""
+    offsets = ["-s", "model.offsets={rapid: {sd: 300}, blitz: {sd: 450}}"]
+    size = ["--players", "40", "--years", "1", "--games", "1200", "--seed", "2"]
+    ran(["simulate", *size, *offsets, "-s", "model.offset_correlation=0.9", "-o", "g.csv"])
+    skills: dict[tuple[str, str], dict[str, float]] = {}
+    for row in csv.DictReader((folder / "g.skills.csv").read_text().splitlines()):
+        skills.setdefault((row["player"], row["period"]), {})[row["category"]] = float(row["skill"])
+    drawn = [(of["rapid"] - of[""], of["blitz"] - of[""]) for of in skills.values() if len(of) == 3]
+    assert np.corrcoef(np.transpose(drawn))[0, 1] > 0.8
+    ran(["fit", "g.csv", "-q", "-c", "ttt", "-s", "data.category=category", *offsets])
+    points = rows(ran("evidence --grid offset_correlation=0/0.9 -f tsv").out)
+    assert float(points[0]["log_evidence"]) + 1.0 < float(points[1]["log_evidence"])
+    out = ran(["tune", "offset_correlation", "-s", "model.offset_correlation=0.5"]).out
+    assert float(rows(out)[0]["tuned"]) > 0.6
 
 
 def test_differences_in_a_category_are_joint(here: Path, ran: Ran) -> None:

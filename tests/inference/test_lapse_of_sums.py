@@ -13,6 +13,7 @@ from tests.support.cases import each
 from tests.support.random_sides import PARAMS, as_history, random_rows
 from tests.support.sides import games_of_sides, race
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.fitted import Fit
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
@@ -152,3 +153,17 @@ def test_the_share_is_estimated():
     params = ttt.Params(**{**PARAMS, **LAPSE, "lapse": share, "beta": 200.0})
     slope = ttt.gradient(timeline, params, ttt.fit(timeline, params, JOINT))["lapse"]
     assert slope == pytest.approx(9.0 / (1.0 - share), abs=0.2)
+
+
+@pytest.mark.slow
+def test_the_share_of_simulated_teams_is_found_again():
+    """With the beta and the draw margin that they were drawn with."""
+    plan = Plan(
+        players=60, years=4, games=3_000, seed=3, team_size=2, lapse=0.2, beta=300.0, draw_margin=150.0,
+        career_years=20.0,
+    )  # fmt: skip
+    timeline = build_timeline(simulate(plan).games(), "year", "known")
+    params = ttt.Params(beta=300.0, draw_margin=150.0, lapse="estimate")
+    fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"))
+    assert fit.standard_errors["lapse"] < 0.04
+    assert abs(fit.params["lapse"] - 0.2) < 2.5 * fit.standard_errors["lapse"]
