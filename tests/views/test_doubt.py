@@ -13,15 +13,17 @@ from tests.support.handmade import CONFIG
 from tests.support.joint_runs import JOINT, PLAY, run_of
 from tests.support.sides import games_of_sides
 from ttt_cli import api
+from ttt_cli.inference.influence import Influence
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.runs.write import memory_run
 from ttt_cli.support.errors import ConfigError, DataError, LookupFailed
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.doubt import DoubtedGames, doubt_view, eligible_skills
+from ttt_cli.views.doubt import DoubtedGames, EligibleSkills, doubt_view, eligible_skills
 from ttt_cli.views.fewest_removals import fewest_removals
 from ttt_cli.views.game_choice import games_in_file, games_where, with_whole_races
 from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.without import WithoutToFirstOrder
 
 EVERYONE = Eligible()
 ROWS = random_rows(3, 90, players=7, years=4)
@@ -413,3 +415,27 @@ def test_the_leader_of_a_period_changes_without_the_games_found(run):
     assert leads == sorted(leads, reverse=True)
     with pytest.raises(LookupFailed):
         api.doubt(run, leader=1700)
+
+
+@pytest.mark.parametrize("rows", [[0], [3, 40], list(range(20)), list(range(10, 80, 7))])
+def test_nobody_who_is_passed_over_would_be_number_one(run, games, rows):
+    without = WithoutToFirstOrder(run, Influence(run, games), games, np.array(rows))
+    field = eligible_skills(run, EVERYONE)
+    rivals = field.take(without.may_lead(field.skills, field.mean))
+    leaders = rivals.leaders(without.means(rivals.skills, rivals.mean))
+    assert leaders == field.leaders(without.means(field.skills, field.mean))
+
+
+def test_the_first_by_name_of_equal_players_is_number_one_and_no_one_without_means():
+    field = EligibleSkills(
+        np.array([1900, 1900, 1900, 1901, 1901, 1902]), list("cabcba"), np.zeros(6)
+    )
+    mean = np.array([5.0, 5.0, np.nan, 1.0, 2.0, np.nan])
+    assert field.leaders(mean) == {1900: "a", 1901: "b"}
+
+
+def test_players_who_may_lead_are_fewer_than_all(run, games):
+    without = WithoutToFirstOrder(run, Influence(run, games), games, np.array([0]))
+    field = eligible_skills(run, EVERYONE)
+    may_lead = without.may_lead(field.skills, field.mean)
+    assert 0 < may_lead.sum() < len(may_lead)

@@ -27,6 +27,7 @@ from ttt_cli.support.arrays import Array, Places
 Outcomes = NDArray[np.int8]
 
 EXACT: Final = 1e-4  # of a right-hand side of conjugate gradients
+EXACT_SD: Final = 1e-3  # the same for sds, of which the error is the square
 ROUGH: Final = 1e-2  # the same where the residual corrects what is computed, or it moves sites only
 REPEATS: Final = 50  # of the search for a site, at most
 SETTLED: Final = 1e-9  # relative change of its precision
@@ -385,7 +386,7 @@ class Supposed:
 
     def sd_of(self, skills: SkillSum) -> float:
         """The sd of a sum of skills, points: from one solution, where `of` takes two."""
-        covariance, residual = self.influence.solved(skills.weights, EXACT, self.first)
+        covariance, residual = self.influence.solved(skills.weights, EXACT_SD, self.first)
         by_games = self.influence.games.between(covariance, self.second.games)
         variance = dot(covariance, skills.weights + residual) + skills.noise
         return float(np.sqrt(variance - dot(self.second.precision, by_games**2)))

@@ -211,7 +211,7 @@ def _skill_changes(
     order = np.argsort(-rank, kind="stable")
     order = order[is_gone[order] | (size[order] > UNCHANGED)]
     if not every:
-        order = _first_of_each([all_nodes.players[index] for index in order.tolist()], order)
+        order = _first_of_each_player(all_nodes.players, order, number)
     chosen = order[:number]
     nodes = all_nodes.take(chosen)
     sd_without = without.sds(nodes)
@@ -229,11 +229,13 @@ def _skill_changes(
     ]
 
 
-def _first_of_each(players: Sequence[str], order: Places) -> Places:
-    """The first index of each player."""
+def _first_of_each_player(players: Sequence[str], order: Places, number: int | None) -> Places:
+    """The first index in `order` of each player, of the first `number` players (None: all)."""
     first: dict[str, int] = {}
-    for player, index in zip(players, order.tolist(), strict=True):
-        first.setdefault(player, index)
+    for index in order.tolist():
+        if len(first) == number:
+            break
+        first.setdefault(players[index], index)
     return np.array(list(first.values()), np.int64)
 
 
@@ -259,11 +261,14 @@ class EligibleSkills:
 
     def leaders(self, mean: Array) -> dict[int, str]:
         """The player with the highest of these means (skills,) in each period; of equal ones the first by name."""
-        order = np.lexsort((np.array(self.players, object), -mean, self.period_number))
+        _, period = np.unique(self.period_number, return_inverse=True)
+        highest = np.full(period.max(initial=-1) + 1, -np.inf)
+        np.fmax.at(highest, period, mean)
         leaders: dict[int, str] = {}
-        for index in order.tolist():
-            if not np.isnan(mean[index]):
-                leaders.setdefault(int(self.period_number[index]), self.players[index])
+        for index in np.flatnonzero(mean == highest[period]).tolist():
+            number = int(self.period_number[index])
+            player = self.players[index]
+            leaders[number] = min(leaders.get(number, player), player)
         return leaders
 
 

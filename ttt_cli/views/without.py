@@ -132,18 +132,33 @@ class WithoutToFirstOrder:
         self._first = first_periods(run, games_without(games, rows))
 
     @cached_property
+    def _nodes(self) -> SkillsByPlayer:
+        return node_skills(self._run)
+
+    @cached_property
     def _shift(self) -> Array:
         """Change of the mean of each variable, (variables,), shown points."""
         return self._run.scale.slope * self._supposed.total_shift
 
     def node_means(self) -> Array:
         """Means in all periods in which the run has games of the player."""
-        before = node_skills(self._run)
-        mean: Array = (
-            before.mean + self._shift[self._run.joint.precision.variable_of_row[before.node]]
-        )
-        mean[self._absent(before.skills)] = np.nan
+        mean: Array = self._nodes.mean + self._node_changes
+        mean[self._absent(self._nodes.skills)] = np.nan
         return mean
+
+    @property
+    def _node_changes(self) -> Array:
+        """Changes of the means in periods with games of the player, (nodes,), shown points."""
+        return self._shift[self._run.joint.precision.variable_of_row[self._nodes.node]]
+
+    @cached_property
+    def _largest_change(self) -> dict[str, float]:
+        """The largest change of the mean of each player in any period, shown points."""
+        largest: dict[str, float] = {}
+        sizes = np.abs(self._node_changes).tolist()
+        for player, size in zip(self._nodes.players, sizes, strict=True):
+            largest[player] = max(size, largest.get(player, 0.0))
+        return largest
 
     def sds(self, nodes: SkillsByPlayer) -> Array:
         """Sds of skills: those of players without any of the games stay, the others take a solution each."""
@@ -166,15 +181,15 @@ class WithoutToFirstOrder:
         return after
 
     def may_lead(self, skills: Sequence[Skill], before: Array) -> Mask:
-        """Mask of the skills that are less than twice the largest change below the highest of their period."""
+        """Mask of the skills that can be the highest of their period: no mean changes more than its player's."""
         period = np.array([number for _, number in skills], np.int64)
         present = np.ones(len(skills), np.bool_)
         present[self._absent(skills)] = False
         _, index = np.unique(period, return_inverse=True)
-        highest = np.full(index.max(initial=0) + 1, -np.inf)
-        np.maximum.at(highest, index[present], before[present])
-        largest_change = np.abs(self._shift).max(initial=0.0)
-        is_high: Mask = before >= highest[index] - 2.0 * largest_change
+        change = np.array([self._largest_change[player] for player, _ in skills], np.float64)
+        least_highest = np.full(index.max(initial=0) + 1, -np.inf)
+        np.maximum.at(least_highest, index[present], (before - change)[present])
+        is_high: Mask = before + change >= least_highest[index]
         return present & is_high
 
     def _absent(self, skills: Sequence[Skill]) -> Places:
