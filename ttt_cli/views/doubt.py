@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import Influence
 from ttt_cli.periods import label
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.skills_at_periods import Skill
@@ -25,7 +24,7 @@ from ttt_cli.views.game_choice import (
 )
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rows import Rows, counted, finite
-from ttt_cli.views.run import run_line
+from ttt_cli.views.run import load_influence_meanwhile, run_line
 from ttt_cli.views.without import (
     Without,
     WithoutByRefit,
@@ -133,6 +132,8 @@ def doubt_view(
     of rows, None for all. Raises ConfigError for runs without influence unless they are refitted, LookupFailed where
     no game is left out, DataError.
     """
+    if refit is None:
+        load_influence_meanwhile()
     with run:
         games = run.stored_games()
         chosen = with_whole_races(games, doubted.find(run, games))
@@ -140,6 +141,8 @@ def doubt_view(
             raise ConfigError(f"these are all games of {run.name}", hint="leave some in")
         without: Without
         if refit is None:
+            from ttt_cli.inference.influence import Influence
+
             without = WithoutToFirstOrder(run, Influence(run, games), games, chosen.rows)
         else:
             without = WithoutByRefit(run, refit(games_without(games, chosen.rows)))

@@ -95,6 +95,20 @@ def load_numpy_meanwhile(run: Run) -> None:
         Thread(target=_load_numpy, daemon=True).start()
 
 
+def load_influence_meanwhile() -> None:
+    """Load what computes the influence of games in a thread, while the first queries run."""
+    Thread(target=_load_influence, daemon=True).start()
+
+
+def _load_influence() -> None:
+    """Import the compiler, and load the kernels if they are compiled: it takes longer than all of the queries."""
+    import_module("ttt_cli.inference.influence")
+    kernels = import_module("ttt_cli.kernels.joint")
+    for kernel in (kernels.skill_update, kernels.skill_evidence):
+        if kernel.is_kept:
+            kernel.compile()
+
+
 def _load_numpy() -> None:
     for module in ("numpy.ma", "numpy.random"):
         import_module(module)

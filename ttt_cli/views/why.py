@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from ttt_cli.games.game_fields import date_texts
 from ttt_cli.games.table import Games
-from ttt_cli.inference.influence import (
-    Influence,
-    OneGame,
-    SkillChange,
-    Supposed,
-    Supposition,
-    Target,
-)
 from ttt_cli.runs.run import Run
 from ttt_cli.support.arrays import Places
 from ttt_cli.support.errors import ConfigError, suggested
 from ttt_cli.views.columns import Column, build_rows, each
 from ttt_cli.views.opponent_chains import chain_rows
 from ttt_cli.views.rows import Rows, integral
-from ttt_cli.views.run import run_line
+from ttt_cli.views.run import load_influence_meanwhile, run_line
 from ttt_cli.views.sides import GameWords, game_words
 from ttt_cli.views.why_groups import GROUPINGS, GameGroups, by_opponent
 from ttt_cli.views.why_kinds import CHAIN, GAME, KINDS, OPPONENT
 from ttt_cli.views.why_question import Question, find_question
+
+if TYPE_CHECKING:
+    from ttt_cli.inference.influence import (
+        Influence,
+        OneGame,
+        SkillChange,
+        Supposed,
+        Target,
+    )
 
 NUMBER: Final = 10  # rows by default: each takes two solutions of the joint Gaussian
 
@@ -116,11 +117,15 @@ def why_rows(
         raise ConfigError(
             f"nothing is grouped by {by!r}", hint=suggested(by, KINDS, f"by {', '.join(KINDS)}")
         )
+    if by != CHAIN:
+        load_influence_meanwhile()
     with run:
         question = find_question(run, name, at, versus)
         if by == CHAIN:
             return chain_rows(run, question, number)
         games = run.stored_games()
+        from ttt_cli.inference.influence import Influence
+
         influence = Influence(run, games)
         target = influence.target(run.joint.sum_of(question.skills, question.weights))
         groups = _group_games(run, games, question, by)
@@ -181,11 +186,15 @@ class _Reasons(NamedTuple):
 
     def of_group(self, groups: GameGroups, group: int) -> Reason:
         """The reason that the games of a group are."""
+        from ttt_cli.inference.influence import Supposition
+
         rows = groups.rows_of(group)
         return self._reason(groups.names[group], rows, self.influence.suppose(Supposition(rows)))
 
     def of_game(self, row: int) -> Reason:
         """The reason that a game is."""
+        from ttt_cli.inference.influence import Supposition
+
         supposed = self.influence.suppose(Supposition(np.array([row])))
         (date,) = date_texts(self.games, slice(row, row + 1))
         return self._reason(date, np.array([row]), supposed, supposed.one_game(self.target))

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games, games_from_columns
-from ttt_cli.inference.influence import Influence, Supposed, Supposition
 from ttt_cli.periods import period_of
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RUN
 from ttt_cli.runs.skills_at_periods import Skill
 from ttt_cli.support.arrays import Array, Mask, Places
 from ttt_cli.support.progress import waiting
+
+if TYPE_CHECKING:
+    from ttt_cli.inference.influence import Influence, Supposed
 
 MANY: Final = 20  # sds, of which the computation takes seconds in large runs
 _WAIT: Final = "computing sds without the games"
@@ -127,6 +129,8 @@ class WithoutToFirstOrder:
     """
 
     def __init__(self, run: Run, influence: Influence, games: Games, rows: Places) -> None:
+        from ttt_cli.inference.influence import Supposition
+
         self._run = run
         self._supposed: Supposed = influence.suppose(Supposition(rows))
         self._first = first_periods(run, games_without(games, rows))
