@@ -45,7 +45,7 @@ def fitted_run(
     ready: Callable[[], object] | None = None,
 ) -> Run:
     """The run of games, written to `output` or in memory; `ready` is called before writing."""
-    from ttt_cli.inference.covariates import explain_covariates
+    from ttt_cli.inference.covariates import explain_covariates, with_computed
     from ttt_cli.inference.ep.placement import placement_of
     from ttt_cli.inference.joint.loose_groups import level_notes
 
@@ -57,6 +57,7 @@ def fitted_run(
 
         warm(DEFAULT, progress, least=FEW)
     timeline = build_timeline(games, data.period, data.colours)
+    timeline = with_computed(timeline, resolved.params)  # once for the fit, its shares and the run
     if output is not None:
         check_space(output, timeline)
     start_state = None if start is None else start_from(start, timeline)

@@ -156,18 +156,16 @@ def explained_shares(timeline: Timeline, terms: Sequence[str]) -> list[float]:
     where a covariate is 0.
     """
     rows = _player_rows(timeline)
-    # as many columns as the kernels take at once
-    columns = np.zeros((timeline.n_games, -(-len(terms) // kernels.AT_ONCE) * kernels.AT_ONCE))
-    columns[:, : len(terms)] = timeline.covariate_columns(terms)
+    columns = timeline.covariate_columns(terms)
     weighted = rows.weight[:, np.newaxis] * columns
     totals = _products(weighted, columns)
     equations = _equations(rows, weighted)
     of_players = _least_squares(equations)
     explained = _products(of_players, 2.0 * equations.right - equations.products(of_players))
     shares: list[float] = np.divide(
-        explained, totals, out=np.full(len(totals), math.nan), where=totals > 0.0
+        explained[: len(terms)], totals, out=np.full(len(terms), math.nan), where=totals > 0.0
     ).tolist()
-    return shares[: len(terms)]
+    return shares
 
 
 class _PlayerRows(NamedTuple):
@@ -212,7 +210,7 @@ class _Equations(NamedTuple):
     |---|---|---|
     | first, other, coupling | | A beside its diagonal |
     | diagonal | (players,) | |
-    | right | (players, terms) | b |
+    | right | (players, columns) | b: the terms, then zeros up to a multiple of `kernels.AT_ONCE` |
     """
 
     first: Places
@@ -238,7 +236,8 @@ def _equations(rows: _PlayerRows, weighted: Array) -> _Equations:
     other = np.empty(first[-1], np.int32)
     coupling = np.empty(first[-1])
     kernels.fill_couplings(*rows, first[:-1].copy(), other, coupling)
-    right = np.zeros((n_players, weighted.shape[1]))
+    n_columns = -(-weighted.shape[1] // kernels.AT_ONCE) * kernels.AT_ONCE
+    right = np.zeros((n_players, n_columns))
     kernels.add_sums(rows.start, rows.player, rows.coefficient, weighted, right)
     diagonal = np.bincount(rows.player, weight * rows.coefficient**2, n_players)
     return _Equations(first, other, coupling, diagonal.astype(np.float64), right)
