@@ -250,6 +250,7 @@ def test_no_lapse_is_said_to_be_preferred():
     assert "lapse is 0: the evidence prefers that chance decides no games" in fit.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("margin", "is_noted"), [("auto", True), (60.0, False)])
 def test_a_share_beside_a_margin_that_follows_draws_is_noted(margin, is_noted):
     _, fit = fit_rows(

@@ -24,6 +24,7 @@ from ttt_cli.timeline import build_timeline
 JOINT = SolverConfig(tol=1e-9, posterior="joint", max_sweeps=2000)
 
 
+@pytest.mark.slow
 @each("seed", [0, 1, 2])
 def test_covariances_are_those_of_the_dense_twin(seed: int, tmp_path: Path) -> None:
     """Of skills, and of skills in a category, of the joint Gaussian without its performances."""

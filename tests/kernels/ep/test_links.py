@@ -270,6 +270,7 @@ def test_joint_sites_reach_the_dense_twin(seed, lapse):
     assert joint.predicted == pytest.approx((laid.rows.weight * log_p)[games].sum(), abs=1e-8)
 
 
+@pytest.mark.slow
 @each(
     "seed, lapse, name",
     [
