@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from ttt_cli.kernels import factor as kernels
 from ttt_cli.kernels.factor import Blas, Tree
-from ttt_cli.support.arrays import Array, Ids, Places
+from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.support.errors import ConfigError
 
 Ends = NDArray[np.integer]
@@ -52,7 +52,9 @@ class Pattern:
         above = parent[order]
         column = postordered[column]
         parent = np.where(above < 0, -1, postordered[above]).astype(np.int32)
-        supernodes = _gathered(parent, count[order])
+        is_last = np.zeros(n, np.bool_)  # of columns
+        is_last[column[last]] = True
+        supernodes = _gathered(parent, count[order], is_last)
         self._begins = supernodes.begins
         self._below = supernodes.below
         self._above = supernodes.above
@@ -229,16 +231,22 @@ class _Supernodes(NamedTuple):
     above: Ids
 
 
-def _gathered(parent: Ids, count: Ids) -> _Supernodes:
-    """Supernodes of columns that are in postorder."""
+def _gathered(parent: Ids, count: Ids, is_last: Mask) -> _Supernodes:
+    """Supernodes of columns that are in postorder; none has columns that are last and others."""
     goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
+    goes_on &= is_last[:-1] == is_last[1:]
     of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]  # fundamental supernodes
-    last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
-    above = np.where(parent[last] < 0, -1, of[parent[last]]).astype(np.int32)
-    width = np.diff(last, prepend=-1).astype(np.int64)
-    below = count[last].astype(np.int64) - 1
+    end_column = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
+    above = np.where(parent[end_column] < 0, -1, of[parent[end_column]]).astype(np.int32)
+    width = np.diff(end_column, prepend=-1).astype(np.int64)
+    below = count[end_column].astype(np.int64) - 1
     into = np.empty_like(above)
+    is_last_node = is_last[end_column]
+    into_last = np.flatnonzero((above >= 0) & ~is_last_node & is_last_node[above])
+    parents_of_these = above[into_last]
+    above[into_last] = -1  # they stay apart
     kernels.gather(above, _ascending(below), width, below, into)
+    above[into_last] = into[parents_of_these]
     joined = np.flatnonzero(into == np.arange(len(into)))
     number = np.full(len(into) + 1, -1, np.int32)  # the last is that of -1
     number[joined] = np.arange(len(joined), dtype=np.int32)
