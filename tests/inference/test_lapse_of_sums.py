@@ -167,3 +167,17 @@ def test_the_share_of_simulated_teams_is_found_again():
     fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"))
     assert fit.standard_errors["lapse"] < 0.04
     assert abs(fit.params["lapse"] - 0.2) < 2.5 * fit.standard_errors["lapse"]
+
+
+@pytest.mark.parametrize("seed", [0, 8])
+def test_many_surprises_of_teams_have_a_fixed_point(seed):
+    plan = Plan(
+        players=40, years=6, games=2_000, seed=seed, team_size=2, lapse=0.2, beta=150.0
+    )  # fmt: skip
+    params = ttt.Params(beta=150.0, lapse=0.17, draw_margin=plan.margin)
+    timeline = build_timeline(simulate(plan).games(), "year", "known")
+    fit = ttt.fit(timeline, params, SolverConfig(posterior="joint"), evidence_only=True)
+    assert fit.status.converged
+    factorised = ttt.fit(timeline, params, SolverConfig(posterior="factorised"), evidence_only=True)
+    assert factorised.status.converged
+    assert fit.log_evidence == pytest.approx(factorised.log_evidence, abs=30.0)
