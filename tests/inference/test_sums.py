@@ -74,12 +74,15 @@ def test_three_newcomers_of_trueskill():
         assert (fit.mean[node], fit.sd[node]) == pytest.approx((mean, sd), abs=5e-4)
 
 
-def test_an_order_of_two_is_a_game_of_two():
+@each("lapse", [0.0, 0.15])
+def test_an_order_of_two_is_a_game_of_two(lapse):
     """To rounding: the performances are integrated out exactly."""
     rows = [(1900, "A", "B", 2), (1901, "B", "C", 1), (1901, "A", "C", 0)]
-    _, of_two = fitted(make_games(rows))
+    _, of_two = fitted(make_games(rows), lapse=lapse, beta=200.0)
     _, of_races = fitted(
-        games_of_sides([((row[0], number), *row[1:]) for number, row in enumerate(rows, start=1)])
+        games_of_sides([((row[0], number), *row[1:]) for number, row in enumerate(rows, start=1)]),
+        lapse=lapse,
+        beta=200.0,
     )
     assert of_races.log_evidence == pytest.approx(of_two.log_evidence, abs=1e-9)
     assert of_races.mean == pytest.approx(of_two.mean, abs=1e-7)
