@@ -9,7 +9,7 @@ from tests.support.builders import EXACT, fit_rows, make_games
 from tests.support.laid_out import histories
 from tests.support.strategies import examples
 from ttt_cli.evaluate.forecast import beliefs_at, known_before
-from ttt_cli.fitted import by_player, periods_of_histories, spans
+from ttt_cli.fitted import Line, by_player, periods_of_histories, spans
 from ttt_cli.histories import chain_columns, later_on
 from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.timeline import build_timeline
@@ -133,3 +133,13 @@ def test_spans_follow_each_other_from_the_first_game_on(rows):
         assert found["games"][own].tolist() == [played[name][year] for year in years]
     whole = histories(timeline, fit, onward=True)
     assert periods_of_histories(timeline).tolist() == sorted(set(whole.period.tolist()))
+
+
+def test_a_rating_moves_along_a_straight_line_between_periods_with_games():
+    """Mean and sd of a quarter of the way from (1500, 80) to (1620, 60)."""
+    line = Line(np.array([1500.0, 1620.0]), np.array([80.0, 60.0]))
+    bridge = line.bridge(np.array([0]), np.array([1]), np.array([4.0]))
+    assert bridge.mean_change == pytest.approx([120.0])
+    share = 0.25
+    variance = 80.0**2 + bridge.rise[0] * share + bridge.bend[0] * share**2
+    assert variance**0.5 == pytest.approx(75.0)
