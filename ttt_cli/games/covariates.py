@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.reading.columns import CodedColumn, has_stride_0
+from ttt_cli.reading.columns import CodedColumn, has_stride_0, spread
 from ttt_cli.reading.values import is_missing, number_of
 from ttt_cli.support.arrays import Array, Ids, Mask
 from ttt_cli.support.errors import DataError
@@ -145,6 +145,12 @@ def _present(texts: CovariateTexts) -> list[str]:
 
 def _difference(texts: CovariateTexts) -> Array:
     """Differences of White and Black, 0 where a value is missing."""
+    have_sides = not (has_stride_0(texts.white.codes) and has_stride_0(texts.black.codes))
+    if not have_sides and len(texts.single):
+        missing = _numbers(texts.white[:1]) - _numbers(texts.black[:1])
+        values = _numbers_of_values(texts.single)
+        of_values = np.nan_to_num(np.where(np.isnan(values), missing, values), nan=0.0)
+        return spread(of_values, texts.single.codes)
     single = _numbers(texts.single)
     of_sides = _numbers(texts.white) - _numbers(texts.black)
     total: Array = np.where(np.isnan(single), of_sides, single)
@@ -153,8 +159,13 @@ def _difference(texts: CovariateTexts) -> Array:
 
 def _numbers(column: CodedColumn[str]) -> Array:
     """The numbers of a column, NaN where there is none."""
-    numbers = np.array([number_of(text) for text in column.values], np.float64)
-    return numbers[column.codes]
+    numbers: Array = _numbers_of_values(column)[column.codes]
+    return numbers
+
+
+def _numbers_of_values(column: CodedColumn[str]) -> Array:
+    """The number of each value, NaN where it is none."""
+    return np.array([number_of(text) for text in column.values], np.float64)
 
 
 def _categories(texts: CovariateTexts, present: Sequence[str]) -> CategoryCovariate:

@@ -156,10 +156,18 @@ def explained_shares(timeline: Timeline, terms: Sequence[str]) -> list[float]:
     where a covariate is 0.
     """
     rows = _player_rows(timeline)
-    columns = timeline.covariate_columns(terms)
-    weighted = rows.weight[:, np.newaxis] * columns
-    totals = _products(weighted, columns)
-    equations = _equations(rows, weighted)
+    n_players = len(timeline.players)
+    # with columns of zeros up to as many as the kernels take at once
+    right = np.zeros((n_players, -(-len(terms) // kernels.AT_ONCE) * kernels.AT_ONCE))
+    totals = np.empty(len(terms))
+    for number, term in enumerate(terms):  # one after the other needs less memory
+        column = timeline.covariate_columns([term])
+        weighted = rows.weight[:, np.newaxis] * column
+        totals[number] = _products(weighted, column)[0]
+        sums = np.zeros((n_players, 1))
+        kernels.add_sums(rows.start, rows.player, rows.coefficient, weighted, sums)
+        right[:, number] = sums[:, 0]
+    equations = _equations(rows, right)
     of_players = _least_squares(equations)
     explained = _products(of_players, 2.0 * equations.right - equations.products(of_players))
     shares: list[float] = np.divide(
@@ -210,7 +218,7 @@ class _Equations(NamedTuple):
     |---|---|---|
     | first, other, coupling | | A beside its diagonal |
     | diagonal | (players,) | |
-    | right | (players, columns) | b: the terms, then zeros up to a multiple of `kernels.AT_ONCE` |
+    | right | (players, columns) | b |
     """
 
     first: Places
@@ -226,9 +234,9 @@ class _Equations(NamedTuple):
         return products
 
 
-def _equations(rows: _PlayerRows, weighted: Array) -> _Equations:
-    """The equations of `weighted` (games, terms), covariates times weights."""
-    n_players = 1 + int(rows.player.max(initial=-1))
+def _equations(rows: _PlayerRows, right: Array) -> _Equations:
+    """The equations with this right-hand side."""
+    n_players = len(right)
     size = np.diff(rows.start)
     weight = np.repeat(rows.weight, size)
     n_couplings = np.bincount(rows.player, np.repeat(size - 1, size), n_players).astype(np.int64)
@@ -236,10 +244,9 @@ def _equations(rows: _PlayerRows, weighted: Array) -> _Equations:
     other = np.empty(first[-1], np.int32)
     coupling = np.empty(first[-1])
     kernels.fill_couplings(*rows, first[:-1].copy(), other, coupling)
-    n_columns = -(-weighted.shape[1] // kernels.AT_ONCE) * kernels.AT_ONCE
-    right = np.zeros((n_players, n_columns))
-    kernels.add_sums(rows.start, rows.player, rows.coefficient, weighted, right)
-    diagonal = np.bincount(rows.player, weight * rows.coefficient**2, n_players)
+    weight *= rows.coefficient
+    weight *= rows.coefficient
+    diagonal = np.bincount(rows.player, weight, n_players)
     return _Equations(first, other, coupling, diagonal.astype(np.float64), right)
 
 
