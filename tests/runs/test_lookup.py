@@ -360,3 +360,10 @@ def test_an_anchor_must_have_a_skill_then() -> None:
     assert caught.value.hint == "there are skills from 1850 to 1852"
     with pytest.raises(LookupFailed, match="no player"):
         _ = scaled(["Morphy @ 1852 = 2600"]).scale
+
+
+def test_ids_of_players_are_those_of_the_games() -> None:
+    run = run_of(games_of([("1900", "B", "A", "1-0"), ("1901", "A", "C", "1-0")]))
+    pairs = run.select("SELECT white_id, black_id FROM games ORDER BY period")[1]
+    assert run.player_ids("B", "A") + run.player_ids("A", "C") == [*pairs[0], *pairs[1]]
+    assert run.player_ids("Nobody", None) == [-1, -1]

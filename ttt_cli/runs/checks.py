@@ -153,12 +153,12 @@ def check_numbers(
 
 def _limits(connection: DuckDBPyConnection, stored: Mapping[str, Sequence[TableColumn]]) -> Limits:
     """The limits of columns that refer to periods and to rows of tables."""
-    periods = "coalesce(min(period_number), 0), coalesce(max(period_number), -1)"
-    last_rows = ", ".join(f"(SELECT count(*) - 1 FROM {RUN}.{table})" for table in stored)
-    values = (
-        connection.execute(f"SELECT {periods}, {last_rows} FROM {RUN}.periods").fetchone() or ()
-    )
-    return dict(zip(("first", "last", *stored), values, strict=True))
+    limits = [
+        f"SELECT 'first', coalesce(min(period_number), 0) FROM {RUN}.periods",
+        f"SELECT 'last', coalesce(max(period_number), -1) FROM {RUN}.periods",
+        *(f"SELECT '{table}', count(*) - 1 FROM {RUN}.{table}" for table in stored),
+    ]
+    return dict(connection.execute(" UNION ALL ".join(limits)).fetchall())
 
 
 def _bridge_rule(chain: str) -> str:

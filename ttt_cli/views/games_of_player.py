@@ -10,7 +10,6 @@ from ttt_cli.views.probability import Outcome, outcomes, params_in
 from ttt_cli.views.sides import NEUTRAL, GameWords
 
 _EXACT: Final = 1e-2  # of solutions: expected scores are exact to about 1e-4 then
-_IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # The games of a player (the first ?), perhaps against one opponent (the second, else NULL): the fields of `_GameRow`
 _SELECT: Final = """
 WITH played AS (
@@ -157,10 +156,10 @@ def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfP
     from ttt_cli.views.history.played import played_games
 
     played = played_games(run)
-    ids: dict[str, int] = dict(run.select(_IDS, [player, opponent])[1])
-    if player not in ids:
+    (player_id,) = run.player_ids(player)
+    if player_id < 0:
         return []
-    sides = played.of(ids[player])
+    sides = played.of(player_id)
     sides_of_games = [_SideOfGame(*row) for row in run.select(_SIDES, [player])[1]]
     side_of_game = {(side.game, side.is_black): side for side in sides_of_games}
     rows = [_GameOfSides(*row) for row in run.select(_SIDE_GAMES, [player])[1]]
@@ -200,12 +199,11 @@ def _games_of_sides(run: Run, player: str, opponent: str | None) -> list[GameOfP
 
 def _select_games(run: Run, player: str, opponent: str | None) -> list[_GameRow]:
     """The rows of a player's games, or those against one opponent, by date."""
-    ids: dict[str | None, int] = dict(run.select(_IDS, [player, opponent])[1])
-    against = ids.get(opponent, -1)
+    player_id, against = run.player_ids(player, opponent)
     among = "true" if opponent is None else f"(white_id = {against} OR black_id = {against})"
     by_category = _BY_CATEGORY if run.categories and run.category is None else _ALIKE
     query = _SELECT.format(
-        player=ids.get(player, -1), among=among, unit=repr(run.meta.elo_unit), **by_category
+        player=player_id, among=among, unit=repr(run.meta.elo_unit), **by_category
     )
     return [_GameRow(*row) for row in run.select(query, [player, opponent])[1]]
 

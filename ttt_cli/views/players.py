@@ -32,8 +32,11 @@ FROM (SELECT period, weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1
       FROM {games})
 GROUP BY period HAVING sum(weight) > 0
 """
-_OF_PLAYER: Final = {"is_black": "black = $1", "games": "games WHERE white = $1 OR black = $1"}
-_OF_MEMBER: Final = {  # also of a team
+_OF_PLAYER: Final = {  # by id
+    "is_black": "black_id = $1",
+    "games": "games WHERE white_id = $1 OR black_id = $1",
+}
+_OF_MEMBER: Final = {  # by name, also of a team
     "is_black": "is_black",
     "games": "games JOIN game_players USING (game) JOIN names ON id = player_id WHERE player = $1",
 }
@@ -273,8 +276,11 @@ def player_games(
 def with_record(run: Run, player: str, history: Rows) -> Rows:
     """A history of a player with the record, as `+wins =draws -losses`, and the score per game of each period."""
     with run:
-        query = _RECORDS.format(**(_OF_MEMBER if run.has_sums else _OF_PLAYER))
-        records = {period: counts for period, *counts in run.select(query, [player])[1]}
+        if run.has_sums:
+            rows_of_periods = run.select(_RECORDS.format(**_OF_MEMBER), [player])[1]
+        else:
+            rows_of_periods = run.select(_RECORDS.format(**_OF_PLAYER), run.player_ids(player))[1]
+        records = {period: counts for period, *counts in rows_of_periods}
     position = history.columns.index("games") + 1
     rows = []
     for row in history.rows:

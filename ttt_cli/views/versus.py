@@ -35,8 +35,8 @@ TAKEN: Final = {
 _PLAYED: Final = """
 SELECT sum(weight), sum(weight) FILTER (won > 0), sum(weight) FILTER (won = 0), sum(weight) FILTER (won < 0)
 FROM (SELECT weight, CASE result WHEN '1/2-1/2' THEN 0 WHEN '1-0' THEN 1 ELSE -1 END
-             * CASE white WHEN $1 THEN 1 ELSE -1 END AS won
-      FROM games WHERE (white = $1 AND black = $2) OR (white = $2 AND black = $1))
+             * CASE white_id WHEN $1 THEN 1 ELSE -1 END AS won
+      FROM games WHERE (white_id = $1 AND black_id = $2) OR (white_id = $2 AND black_id = $1))
 """
 # Its result is a dict
 _SKILL: Final = "SELECT skill FROM skills_within({0}, {0}, NULL) AS skill WHERE player = ?"
@@ -142,7 +142,10 @@ def versus_view(
         periods = _periods(run, first, second, at, at_b)
         skill_a = _skill(run, first, periods.first)
         skill_b = _skill(run, second, periods.second)
-        played = run.select(_PLAYED_IN_TEAMS if run.has_sums else _PLAYED, [first, second])[1][0]
+        if run.has_sums:
+            (played,) = run.select(_PLAYED_IN_TEAMS, [first, second])[1]
+        else:
+            (played,) = run.select(_PLAYED, run.player_ids(first, second))[1]
         compared = _compare_skills(
             run, skill_a, skill_b, [(first, periods.first), (second, periods.second)]
         )
