@@ -181,3 +181,50 @@ def test_many_surprises_of_teams_have_a_fixed_point(seed):
     factorised = ttt.fit(timeline, params, SolverConfig(posterior="factorised"), evidence_only=True)
     assert factorised.status.converged
     assert fit.log_evidence == pytest.approx(factorised.log_evidence, abs=30.0)
+
+
+STEPS = {"2": 100.0, "3": 80.0}
+
+
+def with_margins(seed: int) -> Timeline:
+    """Games of two, in three categories, of which three in four of the decided ones have margins of 1 to 3."""
+    rows = [
+        (*row, False, float(number % 4) if row[4] != 1 else 0.0)
+        for number, row in enumerate(rows_in_categories(seed, 25))
+    ]
+    return build_timeline(games_in_categories(rows), "year", "known")
+
+
+@each("seed, offsets", [(1, {}), (2, OFFSETS)])
+def test_margins_of_victory(seed, offsets):
+    """Of the dense twin: the base rate of a win is divided by how frequent its margin is; slopes by differences."""
+    timeline = with_margins(seed)
+    params, fit = fitted(timeline, margin_steps=STEPS, offsets=offsets)
+    history = as_history(timeline, params, fit.elo_unit)
+    assert len({link.base for link in history.links}) > 3
+    twin = JointTwin(*history.prior(), history.links).run()
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    mean, sd = twin.beliefs()
+    variables = variables_of(timeline, history)
+    assert fit.mean == pytest.approx(mean[variables], abs=1e-5)
+    assert fit.sd == pytest.approx(sd[variables], abs=1e-5)
+    keys = ("lapse", "beta", "tau", "draw_margin")
+    gradient = assert_slopes(ttt, timeline, params, keys, JOINT, rel=2e-4)
+    ends = [
+        ttt.fit(
+            timeline,
+            params.model_copy(update={"margin_steps": {**STEPS, "2": 100.0 + step}}),
+            JOINT,
+        ).log_evidence
+        for step in (-0.5, 0.5)
+    ]
+    assert gradient["margin_steps.2"] == pytest.approx(ends[1] - ends[0], rel=2e-4)
+
+
+def test_margins_of_victory_near_no_lapse_are_those_without():
+    timeline = with_margins(3)
+    _, without = fitted(timeline, margin_steps=STEPS, lapse=0.0)
+    _, near = fitted(timeline, margin_steps=STEPS, lapse=1e-9)
+    assert near.log_evidence == pytest.approx(without.log_evidence, abs=1e-6)
+    assert near.mean == pytest.approx(without.mean, abs=1e-4)
+    assert near.sd == pytest.approx(without.sd, abs=1e-4)

@@ -175,7 +175,7 @@ def test_the_prior_of_a_step_has_the_slopes_of_its_density():
 
 
 @pytest.mark.parametrize(
-    "more", [{"lapse": 0.1}, {"draw_margin_drift": 0.1}, {"draw_margin_strength": 0.1}], ids=str
+    "more", [{"draw_margin_drift": 0.1}, {"draw_margin_strength": 0.1}], ids=str
 )
 def test_what_is_not_fitted_with_margins_of_victory_is_refused(more):
     with pytest.raises(ConfigError, match="margins of victory are not fitted with"):

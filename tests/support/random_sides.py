@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -182,5 +183,21 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
                 weight=timeline.weight[game],
             )
         history.links.append(link)
+    if not params.lapse:
+        return history
     draws = float(np.average(timeline.outcome == 1, weights=timeline.weight))
-    return with_lapses(history, params.lapse, draws) if params.lapse else history
+    history = with_lapses(history, params.lapse, draws)
+    if not params.margin_steps:
+        return history
+    # of wins with a known margin the base rate is divided by how frequent the margin is
+    reached = [
+        sum(margin >= int(key) for key in params.margin_steps) if margin else -1
+        for margin in timeline.victory_margin
+    ]
+    known = sum(weight for weight, by in zip(timeline.weight, reached, strict=True) if by >= 0)
+    for game, (link, by) in enumerate(zip(history.links, reached, strict=True)):
+        if by >= 0:
+            alike = sum(timeline.weight[other] for other, of in enumerate(reached) if of == by)
+            base = 0.5 * (1.0 - draws) * alike / known
+            history.links[game] = replace(link, base=base)
+    return history

@@ -409,7 +409,8 @@ class LinkDesign(NamedTuple):
     | advantage | | | times White's advantage in the offset: 1 or 0 |
     | handicap | | Elo points | in the offset |
     | covariates | (links, terms) | | values, in the offset times the points per unit |
-    | drawn, decided | | | 1 of games that were drawn, or that were not, else 0; both are 0 of exact observations |
+    | drawn, decided | | | 1 of games that were drawn, or that were not, else 0; both are 0 of exact observations. |
+    | | | | A win by a margin of victory counts as the share of these among wins with known margins |
     """
 
     noise: Array

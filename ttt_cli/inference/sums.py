@@ -36,7 +36,7 @@ from ttt_cli.inference.links import (
 )
 from ttt_cli.inference.model import Play
 from ttt_cli.inference.sides import TeamSkill, member_weights
-from ttt_cli.inference.victory import intervals_of
+from ttt_cli.inference.victory import intervals_of, shares_of_intervals
 from ttt_cli.kernels.ep.structures import LinkRows
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
 from ttt_cli.timeline import KNOWN, UNKNOWN, Timeline
@@ -73,7 +73,7 @@ class Sums:
             noise=design.noise * play.noise,
             low=_ends(design.low, play.margin, design.low_steps, play.offsets.steps),
             high=_ends(design.high, play.margin, design.high_steps, play.offsets.steps),
-            lapse=play.offsets.lapse * (design.drawn + design.decided),
+            lapse=np.where(design.drawn + design.decided > 0.0, play.offsets.lapse, 0.0),
             base=play.base_rates(design.drawn, design.decided),
         )
         if self.player_offsets is None:
@@ -112,24 +112,28 @@ def find_sums(
     colours: bool,
     terms: tuple[str, ...],
     thresholds: tuple[int, ...] = (),
+    all_games: bool = False,
 ) -> Sums | None:
     """The games that are sums of skills: with teams, in orders of finish, in categories with offsets; None without any.
 
-    `colours`, `terms` and `thresholds` as in `merge_games`.
+    `colours`, `terms` and `thresholds` as in `merge_games`; with `all_games` those of two players are among them.
     Raises ConfigError for categories that the games do not have, and where colours count and are unknown.
     """
     offsets = offset_priors.categories
     player_offsets = find_player_offsets(timeline, offset_priors) if offsets else None
     of_teams = timeline.members or NO_MEMBERS
     is_sum = of_teams.mask_of_games(timeline.n_games)
-    is_of_two = np.zeros(timeline.n_games, np.bool_)
+    is_of_two = np.full(timeline.n_games, all_games)
     for offset in offsets:
-        is_of_two |= timeline.in_category(offset.name) & ~is_sum
+        is_of_two |= timeline.in_category(offset.name)
+    is_of_two &= ~is_sum
     is_sum |= is_of_two
     if not is_sum.any():
         return None
     if colours and np.any(is_sum & (timeline.advantage_owner == UNKNOWN)):
         games_of = "of categories with offsets" if timeline.members is None else "between teams"
+        if all_games:
+            games_of = "with lapses and margins of victory"
         raise colours_unknown(f"games {games_of}")
     members = _members_of_sums(timeline, of_teams, is_of_two)
     sides = _sides_as_sums(timeline, members, player_offsets, team)
@@ -364,6 +368,7 @@ def _design(
     noise_of_performances = 0.5 * sides.players[performances.side]
     covariates = timeline.covariate_columns(terms)[games]
     is_draw = timeline.outcome[games] == DRAW
+    decided = np.where(is_draw, 0.0, shares_of_intervals(timeline, thresholds)[games])
     return LinkDesign(
         noise=np.concatenate([np.where(is_race, 0.0, 0.5 * players), noise_of_performances]),
         low=np.concatenate([ends.low * margin, zeros]),
@@ -374,7 +379,7 @@ def _design(
         handicap=np.concatenate([timeline.offset[games], zeros]),
         covariates=np.concatenate([covariates, np.zeros((len(zeros), len(terms)))]),
         drawn=np.concatenate([1.0 * is_draw, zeros]),
-        decided=np.concatenate([1.0 * ~is_draw, zeros]),
+        decided=np.concatenate([decided, zeros]),
     )
 
 

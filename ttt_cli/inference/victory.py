@@ -103,6 +103,17 @@ def intervals_of(timeline: Timeline, thresholds: Sequence[int]) -> Intervals:
     return np.where(margin > 0.0, sign * number, 0).astype(np.int8)
 
 
+def shares_of_intervals(timeline: Timeline, thresholds: Sequence[int]) -> Array:
+    """The share of wins in the interval of each game among all wins with known margins, (games,); 1 without one."""
+    interval = np.abs(intervals_of(timeline, thresholds))
+    if not len(interval):
+        return np.ones(timeline.n_games)
+    weight = np.bincount(interval, timeline.weight, len(thresholds) + 2)
+    share = weight / (weight[1:].sum() or 1.0)
+    share[0] = 1.0
+    return np.asarray(share[interval])
+
+
 def outcomes_for_kernels(
     outcome: NDArray[np.integer], interval: NDArray[np.number], steps: int
 ) -> NDArray[np.integer]:

@@ -162,7 +162,10 @@ class ThroughTime:
     @cached_property
     def sums(self) -> Categories | Sums | None:
         """Games whose sides are sums: of teams, in orders of finish, in categories with offsets; None without any."""
-        if self.timeline.members is not None or (self.category_offsets and self.steps):
+        # a site of two players has no base rate of its own for each margin of victory: then all games are sums
+        lapses_of_margins = bool(self.params.given_lapse != 0.0 and self.steps)
+        offsets_with_margins = bool(self.category_offsets and self.steps)
+        if self.timeline.members is not None or lapses_of_margins or offsets_with_margins:
             return find_sums(
                 self.timeline,
                 self.offset_priors,
@@ -170,6 +173,7 @@ class ThroughTime:
                 colours=self.colours,
                 terms=self.term_names,
                 thresholds=self.thresholds,
+                all_games=lapses_of_margins,
             )
         if not self.category_offsets:
             return None

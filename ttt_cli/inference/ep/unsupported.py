@@ -87,7 +87,7 @@ def refuse_unsupported(
     if model.timeline.members is not None:
         _refuse_with_sums(model, placement)
     if model.steps:
-        _refuse_with_steps(model)
+        _refuse_with_steps(model, placement)
 
 
 def _refuse_with_doubt(model: Combination) -> None:
@@ -118,12 +118,16 @@ def _refuse_with_sums(model: Combination, placement: Placement | None) -> None:
     )
 
 
-def _refuse_with_steps(model: Combination) -> None:
+def _refuse_with_steps(model: Combination, placement: Placement | None) -> None:
     """Raise ConfigError for what cannot be fitted with margins of victory."""
     params = model.params
     _refuse(
-        "margins of victory are not fitted with lapses or draw margins that move yet",
-        _Conflict(params.given_lapse != 0.0, "set model.lapse: 0, or leave out model.margin_steps"),
+        "margins of victory are not fitted with draw margins that move yet, nor together with lapses "
+        "with --memory or on a cluster",
+        _Conflict(
+            placement is not None and params.given_lapse != 0.0,
+            "leave out solver.memory and solver.cluster, or set model.lapse: 0",
+        ),
         _Conflict(
             params.draws_move,
             "set model.draw_margin_drift: 0 and model.draw_margin_strength: 0, or leave out model.margin_steps",
