@@ -173,7 +173,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     headings = (
         "links, steps",
         "game_texts, texts, spellings, neutral_games, victory_margins, doubtful_games",
-        "covariates, game_covariates, covariate_texts, covariate_points",
+        "covariates, game_values, game_covariates, covariate_texts, covariate_points",
         "people_fields, people",
         "sources, game_sources",
         "team_members, game_sides, sum_links, sum_terms",
@@ -200,7 +200,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         " periods"
     )
     joint = "links steps draws newcomers game_texts texts spellings neutral_games victory_margins doubtful_games"
-    of_covariates = "covariates game_covariates covariate_texts covariate_points"
+    of_covariates = "covariates game_values game_covariates covariate_texts covariate_points"
     of_people = "people_fields people"
     of_sources = "sources game_sources"
     of_teams = "team_members game_sides sum_links sum_terms"

@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ from ttt_cli.games.read import read_games
 from ttt_cli.storage import ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.timeline import build_timeline
+from ttt_cli.views.conditions import find_conditions
 
 HEADER = ["date", "white", "black", "result", "at_home", "rest_white", "rest_black", "Surface"]
 RECORDS = [
@@ -201,10 +203,33 @@ def test_a_run_keeps_covariates_and_what_they_add(tmp_path: Path):
     assert reread.meta.params["covariates.home"] == 30.0
 
 
+def test_runs_with_all_columns_of_every_covariate_are_read(tmp_path: Path):
+    """As runs stored them before `game_values`."""
+    config = configured(covariates={"home": 30.0, "surface": {"clay": 5.0}})
+    path = tmp_path / "a.ttt"
+    api.fit(table(), config, output=path).close()
+    with duckdb.connect(str(path)) as database:
+        before = database.execute("SELECT count(*) FROM game_covariates").fetchone()
+        database.execute("""
+            CREATE TABLE earlier AS
+            SELECT 0 AS covariate, value AS single, 0 AS white, 0 AS black FROM (FROM game_values LIMIT 4)
+            UNION ALL FROM game_covariates
+            UNION ALL SELECT 2, value, 0, 0 FROM (FROM game_values LIMIT 4 OFFSET 4);
+            DELETE FROM game_covariates;
+            INSERT INTO game_covariates FROM earlier;
+            DROP TABLE earlier;
+            DROP TABLE game_values""")
+    assert before == (len(RECORDS),)
+    reread = api.open_run(path)
+    assert build_timeline(reread.stored_games()).covariate_columns(TERMS).tolist() == VALUES
+    assert find_conditions(reread, ["surface=clay"]).advantage == 5.0
+
+
 def test_a_run_without_covariates_has_empty_tables():
     run = api.fit(table(), model="ttt")
     assert not run.has_rows("covariates")
     assert not run.has_rows("game_covariates")
+    assert not run.has_rows("game_values")
     assert run.meta.explained == {}
 
 

@@ -250,7 +250,9 @@ _RULES: Final = {
     "category_spans": """bool_and("until" > period_number AND {bridged}
         AND (before IS NULL OR category > category_before OR (category = category_before
         AND (player > before OR coalesce(player = before AND period_number >= ended, false)))))""",
-    "game_covariates": f"count(*) = {{meta.games}} * (SELECT count(*) FROM {RUN}.covariates)",
+    "game_covariates": "count(*) = {meta.games} * count(DISTINCT covariate)",
+    "game_values": f"""count(*) + (SELECT count(*) FROM {RUN}.game_covariates)
+        = {{meta.games}} * (SELECT count(*) FROM {RUN}.covariates)""",
     "file_traits": "count(DISTINCT file_number) = count(*)",
     **dict.fromkeys(("draws", "newcomers"), 'count(DISTINCT "year") = count(*)'),
     **dict.fromkeys(("inputs", "dropped", "noticed", "evidence"), f"count(*) <= {MOST_FILES}"),

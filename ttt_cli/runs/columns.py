@@ -500,13 +500,23 @@ def _link_columns(links: Links, nodes: Places, offsets: _OffsetRows) -> dict[str
 def covariate_columns(games: Games) -> dict[str, Columns]:
     """The tables of covariates that were read."""
     dictionary = Dictionary("")
-    parts: dict[str, list[Codes]] = {"single": [], "white": [], "black": []}
-    for covariate in games.covariates:
-        for side, column in covariate.columns.items():
-            texts = without_unused_texts(column)
-            parts[side].append(dictionary.numbers_of(texts.values)[texts.codes])
+    values: list[Codes] = []
+    with_sides: dict[str, list[Codes]] = {"single": [], "white": [], "black": []}
+    ids_with_sides: list[int] = []
+    for number, covariate in enumerate(games.covariates):
+        columns = {side: without_unused_texts(text) for side, text in covariate.columns.items()}
+        numbers = {
+            side: spread(dictionary.numbers_of(column.values), column.codes)
+            for side, column in columns.items()
+        }
+        if not (numbers["white"].any() or numbers["black"].any()):
+            values.append(numbers["single"])
+            continue
+        ids_with_sides.append(number)
+        for side, of_side in numbers.items():
+            with_sides[side].append(of_side)
     count = len(games.covariates)
-    return {
+    tables = {
         "covariates": {
             "id": np.arange(count, dtype=np.int32),
             "name": np.array([covariate.name for covariate in games.covariates], object),
@@ -514,15 +524,19 @@ def covariate_columns(games: Games) -> dict[str, Columns]:
                 [covariate.is_category for covariate in games.covariates], np.bool_
             ),
         },
-        "game_covariates": {
-            "covariate": np.repeat(np.arange(count, dtype=np.int32), len(games)),
-            **{side: np.concatenate(columns) for side, columns in parts.items()},
-        },
         "covariate_texts": {
             "id": np.arange(len(dictionary.values), dtype=np.int32),
             "text": np.array(dictionary.values, object),
         },
     }
+    if values:
+        tables["game_values"] = {"value": np.concatenate(values)}
+    if ids_with_sides:
+        tables["game_covariates"] = {
+            "covariate": np.repeat(np.array(ids_with_sides, np.int32), len(games)),
+            **{side: np.concatenate(numbers) for side, numbers in with_sides.items()},
+        }
+    return tables
 
 
 def source_columns(source: CodedColumn[str]) -> dict[str, Columns]:

@@ -23,6 +23,7 @@ from ttt_cli.runs.people import people_in
 from ttt_cli.runs.schema import (
     ALIASES,
     CORRECTIONS,
+    COVARIATES_WITH_SIDES,
     PEOPLE,
 )
 from ttt_cli.support.arrays import Array
@@ -119,11 +120,21 @@ def rebuild_covariates(run: _Reader, games: int) -> tuple[CovariateTexts, ...]:
     if not names:
         return ()
     texts = tuple(text for (text,) in run.rows("SELECT text FROM covariate_texts ORDER BY id"))
+    with_sides = [number for (number,) in run.rows(COVARIATES_WITH_SIDES)]
     codes = run.arrays("SELECT single, white, black FROM game_covariates")
+    values = run.arrays("SELECT value FROM game_values")["value"]
+    without_sides = 0
     covariates = []
     for number, (name, is_category) in enumerate(names):
-        rows = slice(number * games, (number + 1) * games)
-        columns = {side: CodedColumn(column[rows], texts) for side, column in codes.items()}
+        if number in with_sides:
+            index = with_sides.index(number)
+            rows = slice(index * games, (index + 1) * games)
+            columns = {side: CodedColumn(column[rows], texts) for side, column in codes.items()}
+        else:
+            rows = slice(without_sides * games, (without_sides + 1) * games)
+            single = CodedColumn(values[rows], texts)
+            columns = {"single": single, "white": no_texts(games), "black": no_texts(games)}
+            without_sides += 1
         covariates.append(CovariateTexts(name, is_category, **columns))
     return tuple(covariates)
 

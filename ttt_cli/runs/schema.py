@@ -141,9 +141,11 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "neutral_games": "row GAME",  # the rows of game_rows, counted from 0, of games on neutral ground
         "doubtful_games": "row GAME, p_true AMOUNT",  # the probability that a record is right, where it may be wrong
         "victory_margins": "row GAME, margin AMOUNT",  # by how much games were won, where that is known
-        # Covariates; their values as written, all games of the first covariate, then those of the next: of the game or
-        # a difference, and of each side; and what they add to the strength of White
+        # Covariates; their values as written: those of games or differences (`game_values`), and of covariates that
+        # sides have (`game_covariates`), each with all games of the first such covariate, then those of the next; and
+        # what they add to the strength of White
         "covariates": "id ID, name TEXT, category FLAG",
+        "game_values": "value VALUE",
         "game_covariates": "covariate COVARIATE, single VALUE, white VALUE, black VALUE",
         "covariate_texts": "id ID, text TEXT",
         "covariate_points": "row GAME, points NUMBER",
@@ -173,6 +175,8 @@ TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "sum_terms": "link SUM_LINK, variable ID, coefficient NUMBER",
     }
 )
+# Covariates of which all columns are stored; `game_values` has the others, in their order
+COVARIATES_WITH_SIDES: Final = "SELECT DISTINCT covariate FROM game_covariates ORDER BY covariate"
 # Missing in runs of earlier versions, each group as a whole; a session has them without rows
 ADDED: Final = (
     frozenset({"links", "steps"}),
@@ -183,6 +187,7 @@ ADDED: Final = (
     frozenset({"neutral_games"}),
     frozenset({"file_traits"}),
     frozenset({"covariates", "game_covariates", "covariate_texts", "covariate_points"}),
+    frozenset({"game_values"}),
     frozenset({"people_fields", "people"}),
     frozenset({"victory_margins"}),
     frozenset({"doubtful_games"}),

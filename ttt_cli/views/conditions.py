@@ -6,12 +6,14 @@ from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.covariates import points_by_term
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import COVARIATES_WITH_SIDES
 from ttt_cli.support.errors import LookupFailed, suggested
 
-_VALUES: Final = """
-SELECT DISTINCT text FROM covariate_texts
-WHERE id IN (SELECT unnest([single, white, black]) FROM game_covariates WHERE covariate = ?)
-"""
+_VALUES: Final = "SELECT DISTINCT text FROM covariate_texts WHERE id IN ({numbers})"
+_NUMBERS_OF_SIDES: Final = (
+    "SELECT unnest([single, white, black]) FROM game_covariates WHERE covariate = {covariate}"
+)
+_NUMBERS_OF_GAMES: Final = "SELECT value FROM game_values LIMIT {games} OFFSET {first}"
 _HAS_SIDES: Final = (
     "SELECT count(*) > 0 FROM game_covariates WHERE covariate = ? AND (white > 0 OR black > 0)"
 )
@@ -54,9 +56,7 @@ def find_conditions(run: Run, written: Sequence[str]) -> Conditions:
             of_a += points[name] * _difference(name, value)
             continue
         of_sides = bool(run.select(_HAS_SIDES, [ids[name]])[1][0][0])
-        values = [
-            value_there for (value_there,) in run.select(_VALUES, [ids[name]])[1] if value_there
-        ]
+        values = _values(run, ids[name])
         if not of_sides:
             advantage += _points_of(name, value, values, points)
             continue
@@ -68,6 +68,18 @@ def find_conditions(run: Run, written: Sequence[str]) -> Conditions:
             name, of_second, values, points
         )
     return Conditions(of_a, advantage)
+
+
+def _values(run: Run, covariate: int) -> list[str]:
+    """The values of a covariate in the games of a run."""
+    stored_with_sides = {number for (number,) in run.select(COVARIATES_WITH_SIDES)[1]}
+    if covariate in stored_with_sides:
+        numbers = _NUMBERS_OF_SIDES.format(covariate=covariate)
+    else:
+        before = [number for number in range(covariate) if number not in stored_with_sides]
+        games = run.meta.games
+        numbers = _NUMBERS_OF_GAMES.format(games=games, first=len(before) * games)
+    return [value for (value,) in run.select(_VALUES.format(numbers=numbers))[1] if value]
 
 
 def _difference(name: str, value: str) -> float:
