@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -228,3 +230,25 @@ def test_margins_of_victory_near_no_lapse_are_those_without():
     assert near.log_evidence == pytest.approx(without.log_evidence, abs=1e-6)
     assert near.mean == pytest.approx(without.mean, abs=1e-4)
     assert near.sd == pytest.approx(without.sd, abs=1e-4)
+
+
+@each(
+    "make, more",
+    [
+        (of_sides, {}), (of_pairs, {"offsets": OFFSETS}), (with_margins, {"margin_steps": STEPS}),
+        (of_pairs, {"offsets": OFFSETS, "lapse": 0.1}),
+    ],
+)  # fmt: skip
+def test_doubtful_records(make, more):
+    """Each has a share of its own: the dense twin, and the slope in the share of lapses."""
+    timeline = make(1)
+    doubt = np.random.default_rng(1).choice([0.0, 0.2, 0.7], timeline.n_games)
+    timeline = replace(timeline, doubt=doubt)
+    params, fit = fitted(timeline, **{"lapse": 0.0, **more})
+    history = as_history(timeline, params, fit.elo_unit)
+    twin = JointTwin(*history.prior(), history.links).run()
+    assert fit.log_evidence == pytest.approx(twin.log_z(), abs=1e-7)
+    variables = variables_of(timeline, history)
+    assert fit.mean == pytest.approx(twin.beliefs()[0][variables], abs=1e-5)
+    if params.lapse:
+        assert_slopes(ttt, timeline, params, ("lapse", "beta"), JOINT, rel=2e-4)

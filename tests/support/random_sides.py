@@ -183,10 +183,14 @@ def as_history(timeline: Timeline, params: ttt.Params, elo_unit: float) -> Histo
                 weight=timeline.weight[game],
             )
         history.links.append(link)
-    if not params.lapse:
+    if not params.lapse and timeline.doubt is None:
         return history
     draws = float(np.average(timeline.outcome == 1, weights=timeline.weight))
     history = with_lapses(history, params.lapse, draws)
+    if timeline.doubt is not None:
+        for game, doubt in enumerate(timeline.doubt):
+            lapse = 1.0 - (1.0 - params.lapse) * (1.0 - doubt)
+            history.links[game] = replace(history.links[game], lapse=lapse)
     if not params.margin_steps:
         return history
     # of wins with a known margin the base rate is divided by how frequent the margin is

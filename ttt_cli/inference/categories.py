@@ -402,7 +402,7 @@ class Categories:
             low=no_ends,
             high=no_ends.copy(),
             weight=games.weight,
-            lapse=np.full(links, play.offsets.lapse),
+            lapse=play.lapses(self.merged.doubt if len(self.merged.doubt) else np.zeros(links)),
             base=play.base_rates(games.code == DRAW, games.code != DRAW),
         )
         extra = self.player_offsets.extra_variables
@@ -536,4 +536,7 @@ def _joined(merged: Sequence[MergedGames], variables: OffsetVariables) -> Merged
         handicap=handicap[order] if have_handicaps else handicap,
         colours=merged[0].colours,
         terms=merged[0].terms,
+        doubt=np.concatenate([games.doubt for games in merged])[order]
+        if any(len(games.doubt) for games in merged)
+        else np.empty(0),
     )

@@ -411,6 +411,7 @@ class LinkDesign(NamedTuple):
     | covariates | (links, terms) | | values, in the offset times the points per unit |
     | drawn, decided | | | 1 of games that were drawn, or that were not, else 0; both are 0 of exact observations. |
     | | | | A win by a margin of victory counts as the share of these among wins with known margins |
+    | doubt | | | probability that the record of a game is wrong, 0 of exact observations |
     """
 
     noise: Array
@@ -423,6 +424,7 @@ class LinkDesign(NamedTuple):
     covariates: Array
     drawn: Array
     decided: Array
+    doubt: Array
 
 
 @dataclass(frozen=True)

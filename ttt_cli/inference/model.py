@@ -70,6 +70,11 @@ class Play:
         """Whether every player has a draw margin."""
         return self.own_margin_sd > 0.0
 
+    def lapses(self, doubt: Array) -> Array:
+        """Probabilities that games say nothing about skills, by those that their records are wrong, (games,)."""
+        lapse = self.offsets.lapse
+        return np.where(doubt > 0.0, 1.0 - (1.0 - lapse) * (1.0 - doubt), lapse)
+
     def base_rates(self, drawn: Array | Mask, decided: Array | Mask) -> Array:
         """Probabilities of the results of games that chance decides, (games,); 0 where it decides none by definition.
 

@@ -73,7 +73,7 @@ class Sums:
             noise=design.noise * play.noise,
             low=_ends(design.low, play.margin, design.low_steps, play.offsets.steps),
             high=_ends(design.high, play.margin, design.high_steps, play.offsets.steps),
-            lapse=np.where(design.drawn + design.decided > 0.0, play.offsets.lapse, 0.0),
+            lapse=np.where(design.drawn + design.decided > 0.0, play.lapses(design.doubt), 0.0),
             base=play.base_rates(design.drawn, design.decided),
         )
         if self.player_offsets is None:
@@ -367,6 +367,7 @@ def _design(
     no_steps = np.zeros((len(zeros), len(thresholds)))
     noise_of_performances = 0.5 * sides.players[performances.side]
     covariates = timeline.covariate_columns(terms)[games]
+    doubt = np.zeros(len(games)) if timeline.doubt is None else timeline.doubt[games]
     is_draw = timeline.outcome[games] == DRAW
     decided = np.where(is_draw, 0.0, shares_of_intervals(timeline, thresholds)[games])
     return LinkDesign(
@@ -380,6 +381,7 @@ def _design(
         covariates=np.concatenate([covariates, np.zeros((len(zeros), len(terms)))]),
         drawn=np.concatenate([1.0 * is_draw, zeros]),
         decided=np.concatenate([decided, zeros]),
+        doubt=np.concatenate([doubt, zeros]),
     )
 
 

@@ -401,7 +401,7 @@ def _category_links(
     margins = CategoryMargins(
         merged.games, margin, play, slice_input.period_year, slice_input.years, rows.low, rows.high
     )
-    return CategoryLinks(games, play.rule(margin, merged.handicap), margins)
+    return CategoryLinks(games, play.rule(margin, merged.handicap, doubt=merged.doubt), margins)
 
 
 class SharedMoments(NamedTuple):
@@ -473,7 +473,7 @@ def gradient_of_play(design: LinkDesign, slopes: LinkSlopes, play: Play) -> Game
         advantage=float(design.advantage @ slopes.offset),
         elo_unit=play.elo_unit * float(design.handicap @ slopes.offset),
         covariates=tuple((slopes.offset @ design.covariates).tolist()),
-        lapse=float(slopes.lapse.sum()),
+        lapse=float(slopes.lapse @ (1.0 - design.doubt)),
         steps=tuple((slopes.low @ design.low_steps + slopes.high @ design.high_steps).tolist()),
     )
 

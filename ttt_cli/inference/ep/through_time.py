@@ -163,7 +163,8 @@ class ThroughTime:
     def sums(self) -> Categories | Sums | None:
         """Games whose sides are sums: of teams, in orders of finish, in categories with offsets; None without any."""
         # a site of two players has no base rate of its own for each margin of victory: then all games are sums
-        lapses_of_margins = bool(self.params.given_lapse != 0.0 and self.steps)
+        has_lapses = self.params.given_lapse != 0.0 or self.timeline.doubt is not None
+        lapses_of_margins = has_lapses and bool(self.steps)
         offsets_with_margins = bool(self.category_offsets and self.steps)
         if self.timeline.members is not None or lapses_of_margins or offsets_with_margins:
             return find_sums(

@@ -78,8 +78,11 @@ def refuse_unsupported(
             "offsets of categories are not fitted with --memory or on a cluster yet",
             hint="leave out solver.memory and solver.cluster, or model.offsets",
         )
-    if model.timeline.doubt is not None:
-        _refuse_with_doubt(model)
+    if model.timeline.doubt is not None and model.play.own_margins:
+        raise ConfigError(
+            "doubtful records (p_true) are fitted by ttt only",
+            hint="leave out data.p_true: then all records are right",
+        )
     if model.links and (placement or model.play.own_margins):
         raise ConfigError(
             "links of any number of variables need TTT and one slice of time in memory"
@@ -88,21 +91,6 @@ def refuse_unsupported(
         _refuse_with_sums(model, placement)
     if model.steps:
         _refuse_with_steps(model, placement)
-
-
-def _refuse_with_doubt(model: Combination) -> None:
-    """Raise ConfigError for what cannot be fitted with doubtful records."""
-    if (
-        model.play.own_margins
-        or model.category_offsets
-        or model.steps
-        or model.timeline.members is not None
-    ):
-        raise ConfigError(
-            "doubtful records (p_true) are fitted by ttt only, without teams, orders of finish, offsets of "
-            "categories and margins of victory",
-            hint="leave out data.p_true: then all records are right",
-        )
 
 
 def _refuse_with_sums(model: Combination, placement: Placement | None) -> None:
@@ -123,9 +111,10 @@ def _refuse_with_steps(model: Combination, placement: Placement | None) -> None:
     params = model.params
     _refuse(
         "margins of victory are not fitted with draw margins that move yet, nor together with lapses "
-        "with --memory or on a cluster",
+        "or doubtful records with --memory or on a cluster",
         _Conflict(
-            placement is not None and params.given_lapse != 0.0,
+            placement is not None
+            and (params.given_lapse != 0.0 or model.timeline.doubt is not None),
             "leave out solver.memory and solver.cluster, or set model.lapse: 0",
         ),
         _Conflict(

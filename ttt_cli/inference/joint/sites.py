@@ -248,7 +248,8 @@ class JointInference:
 
         Surprises take precision away only where chance decides games.
         """
-        if not self.inference.rule.has_lapses:
+        of_links = self.links is not None and bool(self.links.rows.lapse.any())
+        if not (self.inference.rule.has_lapses or of_links):
             return False
         stage = MOST_TAKEN.index(self._most_taken) + 1
         if stage == len(MOST_TAKEN):
