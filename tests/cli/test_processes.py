@@ -33,7 +33,7 @@ LIGHT = {  # commands, one after the other in one process, and what they do not 
                 "player muller -f tsv",
             ),
         ),
-        {"numpy", "ttt_cli.games.where"},
+        {"numpy", "ttt_cli.games.where", "ttt_cli.reading.reports"},
     ),
     "with it": (("top", "top --leaders"), set()),
 }

@@ -12,7 +12,7 @@ from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import GAME_COLUMNS, Games, games_of
-from ttt_cli.reading.reports import TEXT_COLUMNS
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 
 OLD = [
     game(

@@ -14,7 +14,7 @@ from ttt_cli.games import assemble
 from ttt_cli.games.groups import careers_of, find_groups
 from ttt_cli.games.read import games_for, read_games
 from ttt_cli.games.table import GAME_COLUMNS
-from ttt_cli.reading.reports import TEXT_COLUMNS
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.views.reading_lines import warning_lines

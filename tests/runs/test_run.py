@@ -26,7 +26,7 @@ from tests.support.processes import holding
 from tests.support.strategies import examples
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.reading.columns import CodedColumn
-from ttt_cli.reading.reports import TEXT_COLUMNS
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 from ttt_cli.runs import database
 from ttt_cli.runs.evidence_points import EvidencePoint, points_file, read_points
 from ttt_cli.runs.run import Run, open_run

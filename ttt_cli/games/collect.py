@@ -22,7 +22,8 @@ from ttt_cli.reading.columns import Codes, counts_of, has_stride_0, rows_of_colu
 from ttt_cli.reading.covariates import CATEGORY_WRITTEN, SOURCE, covariate_fields
 from ttt_cli.reading.people import PeopleFile, read_people
 from ttt_cli.reading.races import RACE
-from ttt_cli.reading.reports import TEXT_COLUMNS, FileReport, Problem
+from ttt_cli.reading.reports import FileReport, Problem
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 from ttt_cli.storage import MEMORY, ArrayStorage, StoredArray
 from ttt_cli.support.arrays import Ids, Places
 

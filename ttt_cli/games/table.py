@@ -20,7 +20,6 @@ from ttt_cli.reading.columns import (
     spread,
 )
 from ttt_cli.reading.reports import (
-    TEXT_COLUMNS,
     FileReport,
     InputFile,
     PeopleReport,
@@ -28,6 +27,7 @@ from ttt_cli.reading.reports import (
     ReadReport,
     position_text,
 )
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 from ttt_cli.storage import MEMORY, ArrayStorage
 from ttt_cli.support.arrays import Mask, Places
 

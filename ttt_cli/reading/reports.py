@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TEXT_COLUMNS: Final = ("event", "site", "round")  # of games
 # Why a record is not used, in the order in which the first that applies is counted.
 BAD_ROW: Final = "bad row"
 AMBIGUOUS_TAGS: Final = "ambiguous tags"

@@ -12,13 +12,13 @@ from ttt_cli.games.table import Games, no_texts
 from ttt_cli.games.teams import NO_TEAMS, Teams
 from ttt_cli.reading.columns import CodedColumn
 from ttt_cli.reading.reports import (
-    TEXT_COLUMNS,
     FileReport,
     InputFile,
     PeopleReport,
     Problem,
     ReadReport,
 )
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 from ttt_cli.runs.people import people_in
 from ttt_cli.runs.schema import (
     ALIASES,

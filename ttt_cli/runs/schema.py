@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ttt_cli.histories import bridge_columns, chain_columns, sql_later_on
 from ttt_cli.periods import STEPS_PER_YEAR, number_of
-from ttt_cli.reading.reports import TEXT_COLUMNS
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period

@@ -14,7 +14,7 @@ import numpy as np
 from ttt_cli.games.lineup import Members
 from ttt_cli.histories import chain_columns
 from ttt_cli.inference.sides import sides_as_players
-from ttt_cli.reading.reports import TEXT_COLUMNS
+from ttt_cli.reading.text_columns import TEXT_COLUMNS
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.support.arrays import Array, Ids, Mask, Places
