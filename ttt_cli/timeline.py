@@ -145,7 +145,7 @@ class Timeline:
             columns[:, number] = of_term[term].column(term, self.advantage_owner == KNOWN)
         return columns
 
-    def _difference(self, value: Array, mean_of_teams: bool) -> Array:
+    def _difference(self, value: Array, *, mean_of_teams: bool) -> Array:
         """The value of the side named first minus that of the other, (games,), of values of nodes."""
         difference: Array = value[self.game_white] - value[self.game_black]
         if (members := self.members) is None:
@@ -165,7 +165,8 @@ class Timeline:
         covariates = list(self.covariates)
         for name in names:
             if name not in read and is_computed(name):
-                difference = self._difference(_computed_covariate(self, name), mean_of_teams)
+                value = _computed_covariate(self, name)
+                difference = self._difference(value, mean_of_teams=mean_of_teams)
                 covariates.append(NumberCovariate(name, difference))
         return (
             self
