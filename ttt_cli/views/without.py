@@ -13,6 +13,7 @@ import numpy as np
 from ttt_cli.games.lineup import further_members
 from ttt_cli.games.table import Games, games_from_columns
 from ttt_cli.periods import period_of
+from ttt_cli.runs.joint import SkillSum
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import RUN
 from ttt_cli.runs.skills_at_periods import Skill
@@ -166,7 +167,8 @@ class WithoutToFirstOrder:
 
     def sds(self, nodes: SkillsByPlayer) -> Array:
         """Sds of skills: those of players without any of the games stay, the others take a solution each."""
-        growth = self._supposed.growth[self._run.joint.precision.variable_of_row[nodes.node]]
+        variable = self._run.joint.precision.variable_of_row[nodes.node]
+        growth = self._supposed.growth[variable]
         sds = nodes.sd.copy()
         slope = self._run.scale.slope
         absent = self._absent(nodes.skills)
@@ -174,7 +176,11 @@ class WithoutToFirstOrder:
         growth[absent] = 0.0
         with waiting(_WAIT) if np.count_nonzero(growth) > MANY else nullcontext():
             for index in np.flatnonzero(growth).tolist():
-                skill = self._run.joint.sum_of([nodes.skills[index]], np.ones(1))
+                weights = np.zeros(len(self._supposed.growth))
+                weights[variable[index]] = 1.0
+                mean = (nodes.mean[index] - self._run.scale.shift) / slope
+                # in a period with games a skill is a variable, with no noise of its own
+                skill = SkillSum(weights, float(mean), noise=0.0)
                 sds[index] = slope * self._supposed.sd_of(skill)
         return sds
 
