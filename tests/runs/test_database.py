@@ -516,3 +516,15 @@ def test_some_periods_are_those_rows_of_all(
         assert (
             shown.select("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected
         )
+
+
+def test_settings_of_impossible_size_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit(io.BytesIO(b"date,white,black,result\n1900,A,B,1-0\n"), output=tmp_path / "a.ttt")
+    shutil.copy(
+        tmp_path / "a.ttt", tmp_path / "b.ttt"
+    )  # what was just written is not checked again
+    monkeypatch.setattr(checks, "_MOST_META", 100)
+    with pytest.raises(RunError, match="its table `meta` holds impossible values"):
+        open_run(tmp_path / "b.ttt").skills()
