@@ -26,6 +26,7 @@ from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
 from ttt_cli.views.rankings.peaks import peaks
 from ttt_cli.views.rankings.period import ranking
 from ttt_cli.views.report.page import report_data, report_page
+from ttt_cli.views.superiority import superiority_of_names
 from ttt_cli.views.versus import versus_view
 
 RECORDS = (
@@ -145,6 +146,10 @@ def test_orders_and_chances_do_not_depend_on_the_scale() -> None:
         assert [row[1] for row in here.rows] == [row[1] for row in there.rows]
         chances = [row[column] for row in here.rows]
         assert chances == pytest.approx([row[column] for row in there.rows], abs=1e-6)
+    names = ["Anderssen", "Morphy", "Paulsen"]
+    here, there = (superiority_of_names(run, names, 1862).rows for run in (points, elo))
+    for row, scaled_row in zip(here.rows, there.rows, strict=True):
+        assert row[-3:] == pytest.approx(scaled_row[-3:], abs=1e-9, nan_ok=True)
     for rows in (reign_rows(elo, Eligible(0)), peaks(elo, Eligible(2), 3)):
         assert "Morphy in 1858 = 2600; 200 points are 76 %" in rows.title[-1]
     assert "skill, points" in str(make_figure(points, "skills", FigureOptions(["Anderssen"])).spec)
