@@ -110,7 +110,8 @@ def games_without(games: Games, rows: Places) -> Games:
 def first_periods(run: Run, games: Games) -> dict[str, int]:
     """The number of the period of the first game of each player who has any."""
     period = period_of(games.date, run.meta.period)  # type: ignore[arg-type]
-    first = np.full(len(games.players), np.iinfo(np.int64).max)
+    never = np.iinfo(np.int64).max
+    first = np.full(len(games.players), never)
     np.minimum.at(first, games.white, period)
     np.minimum.at(first, games.black, period)
     further = further_members(games)
@@ -118,7 +119,7 @@ def first_periods(run: Run, games: Games) -> dict[str, int]:
     return {
         player: number
         for player, number in zip(games.players, first.tolist(), strict=True)
-        if number != np.iinfo(np.int64).max
+        if number != never
     }
 
 
