@@ -33,9 +33,13 @@ SELECT player, mean, sd, games, {reason} FROM (
     USING (player))
 WHERE {chosen} ORDER BY mean DESC, player
 """
-_LAST_PERIODS: Final = (
-    "SELECT period, count(*) FROM games GROUP BY period ORDER BY period DESC LIMIT 2"
-)
+# From the rows alone: the view `games` joins names and texts to them all
+_LAST_PERIODS: Final = """
+SELECT period, rows_of_period FROM (
+    SELECT period_number, count(*) AS rows_of_period FROM game_rows GROUP BY period_number
+    ORDER BY period_number DESC LIMIT 2)
+JOIN periods USING (period_number) ORDER BY period_number DESC
+"""
 _FEW: Final = 0.05  # of the games of the period before
 _CAREERS_BEGUN: Final = 'SELECT count(*) FROM players WHERE "first" <= ? AND {chosen}'
 
