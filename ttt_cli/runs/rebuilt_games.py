@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,11 +25,15 @@ from ttt_cli.runs.schema import (
     CORRECTIONS,
     COVARIATES_WITH_SIDES,
     PEOPLE,
+    TABLES,
 )
 from ttt_cli.support.arrays import Array
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+# Names of all tables but those of results that are views of several tables, or have points beside the run
+TABLES_OF_GAMES: Final = " ".join(TABLES.keys() - {"players", "evidence"})
 
 
 @dataclass(frozen=True)

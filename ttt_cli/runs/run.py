@@ -327,9 +327,9 @@ class Run:
 
     def stored_games(self) -> Games:
         """The Games that were fitted, equal in every column."""
-        from ttt_cli.runs.rebuilt_games import rebuild_games
+        from ttt_cli.runs.rebuilt_games import TABLES_OF_GAMES, rebuild_games
 
-        with self._cursor("", every_view=True) as cursor:
+        with self._cursor(TABLES_OF_GAMES) as cursor:
             try:
                 return rebuild_games(cursor)
             except (ValueError, TypeError, OverflowError) as error:
