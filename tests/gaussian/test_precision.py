@@ -34,9 +34,10 @@ def test_links_of_any_number_of_variables(u):
         wanted += whole.T @ q[link] @ whole
         pulls += whole.T @ h[:, link]
     entries = link_entries(variables, u, q[:, *np.triu_indices(k)].T)
-    assert dense(Precision(np.full(n, -1), np.zeros(n), entries)) == pytest.approx(
-        wanted, abs=1e-12
-    )
+    matrix = Precision(np.full(n, -1), np.zeros(n), entries)
+    assert dense(matrix) == pytest.approx(wanted, abs=1e-12)
+    matrix.compile_products()
+    assert dense(matrix) == pytest.approx(wanted, abs=1e-12)
     assert link_pulls(variables, u, h, n) == pytest.approx(pulls, abs=1e-12)
 
 

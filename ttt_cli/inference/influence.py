@@ -104,6 +104,7 @@ class Influence:
     def __init__(self, run: Run, games: Games | None = None) -> None:
         self.games = games_in_posterior(run, run.stored_games() if games is None else games)
         self._precision: RunPrecision = run.joint.precision
+        self._precision.compile_products()
         self._sites_at_beliefs = np.full((len(self.games), 2), np.nan)
 
     def target(self, skills: SkillSum) -> Target:

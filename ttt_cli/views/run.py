@@ -103,8 +103,9 @@ def load_influence_meanwhile() -> None:
 def _load_influence() -> None:
     """Import the compiler, and load the kernels if they are compiled: it takes longer than all of the queries."""
     import_module("ttt_cli.inference.influence")
-    kernels = import_module("ttt_cli.kernels.joint")
-    for kernel in (kernels.skill_update, kernels.skill_evidence):
+    sites = import_module("ttt_cli.kernels.joint")
+    products = import_module("ttt_cli.kernels.products")
+    for kernel in (sites.skill_update, sites.skill_evidence, products.multiply):
         if kernel.is_kept:
             kernel.compile()
 
