@@ -32,7 +32,7 @@ def link_sites(inference: Inference) -> Array:
     return links.sites.site if links else NO_SITES
 
 
-class _Beliefs(NamedTuple):
+class _BeliefsOfSums(NamedTuple):
     """Means and variances of all variables, and covariances of the pairs of variables of each link."""
 
     mean: Array
@@ -57,7 +57,7 @@ class JointLinks:
     pairs: RowPairs
     site: Array
     cavity: Array
-    _beliefs: _Beliefs | None = None
+    _beliefs: _BeliefsOfSums | None = None
 
     @property
     def pair_count(self) -> int:
@@ -76,7 +76,7 @@ class JointLinks:
 
     def fill_cavities(self, mean: Array, variance: Array, covariance: Array) -> None:
         """Compute the cavities."""
-        self._beliefs = _Beliefs(mean, variance, covariance)
+        self._beliefs = _BeliefsOfSums(mean, variance, covariance)
         kernels.joint_cavities(self.rows, mean, variance, covariance, self.site, self.cavity)
 
     def update(self, share: float) -> int:

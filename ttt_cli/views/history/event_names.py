@@ -129,7 +129,7 @@ def _moving_events(played: PlayedGames, games: Places, event_codes: Places) -> P
     return moving
 
 
-class _Entries(NamedTuple):
+class _PlayersOfEvents(NamedTuple):
     """Players in events, one entry for each player of each event.
 
     | field | shape | content |
@@ -146,7 +146,7 @@ class _Entries(NamedTuple):
 
 def _entries_with_several_games(
     played: PlayedGames, games: Places, event_of_game: Places
-) -> _Entries:
+) -> _PlayersOfEvents:
     """The entries of players with several games in an event; `event_of_game`, (games,): of these games."""
     players = np.concatenate([played.white[games], played.black[games]])
     n_players = int(players.max(initial=0)) + 1
@@ -159,7 +159,7 @@ def _entries_with_several_games(
     visits = np.unique(entry_of_side * np.int64(n_texts) + np.tile(played.site[games], 2))
     n_sites = np.bincount(visits // n_texts, minlength=len(entries))
     several = n_games > 1
-    return _Entries(entries[several] // n_players, n_games[several], n_sites[several])
+    return _PlayersOfEvents(entries[several] // n_players, n_games[several], n_sites[several])
 
 
 def _is_at_once(event: Places, site: Ids, days: Ids) -> Mask:
