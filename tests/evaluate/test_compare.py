@@ -122,8 +122,11 @@ def test_groups_make_up_the_whole(timeline: Timeline) -> None:
                 total[one.entry.system.name] += one.scores.log_score
         for one in standings.overall():
             assert total[one.entry.system.name] == pytest.approx(one.scores.log_score)
+    scored = timeline.outcome[standings.scored]
     for _, bins in standings.calibration_bins():
         assert sum(one.games for one in bins) == standings.overall()[0].scores.games
+        points = sum(one.games * one.observed for one in bins)
+        assert points == pytest.approx((scored / 2.0).sum())
 
 
 def test_half_of_the_games_come_before_the_test(timeline: Timeline) -> None:

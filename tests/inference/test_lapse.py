@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import beta
 
 from tests.inference.test_twins import PLAY, drawn_more, given
 from tests.reference.ttt_ep import skill_prior
@@ -12,7 +13,7 @@ from tests.support.apart import Apart
 from tests.support.builders import EXACT, assert_slopes, fit_rows, make_games, random_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.inference.lapse import LapsePrior
+from ttt_cli.inference.lapse import PRIOR_GAMES, LapsePrior
 from ttt_cli.inference.outcome import OutcomeProbabilities, predict, with_lapse
 from ttt_cli.support.errors import ConfigError
 from ttt_cli.systems import ttt, ttt_d
@@ -240,6 +241,13 @@ def test_few_games_say_that_they_are_few():
     note = next(note for note in fit.notes if "lapse" in note)
     assert "too few games to estimate lapse" in note
     assert f"+-{100 * LapsePrior().sd:.1f} % before any game" in note
+
+
+def test_the_prior_is_that_of_nine_games_of_skill():
+    """Beta(1, 10)."""
+    assert LapsePrior().sd == pytest.approx(beta(1, PRIOR_GAMES + 1).std())
+    slope = (beta(1, 10).logpdf(0.2 + 1e-6) - beta(1, 10).logpdf(0.2 - 1e-6)) / 2e-6
+    assert LapsePrior().gradient(0.2) == {"lapse": pytest.approx(slope)}
 
 
 def test_no_lapse_is_said_to_be_preferred():

@@ -51,6 +51,22 @@ def chances(simulation: Simulation, white: int, black: int) -> list[float]:
     return simulation._chance(*pair)[0].tolist()
 
 
+@each(
+    "kind, detail",
+    [
+        ("round-robin", "1 game of each pair"),
+        ("double", "2 games of each pair"),
+        ("match", "12 games of each pair"),
+        ("knockout", "matches of 2 games"),
+        ("swiss", "2 rounds"),
+    ],
+)
+def test_how_many_games_are_played_by_default(kind: str, detail: str, run: Run) -> None:
+    plan = TournamentPlan(kind)
+    table = tournament_rows(run, ["p00", "p05"], plan, at=1905, samples=100).rows
+    assert table.title[0].startswith(f"{kind} of 2 players, {detail}")
+
+
 @each("games", [1, 2, 7, 24])
 def test_a_match_is_as_the_exact_one(games: int, run: Run) -> None:
     plan = TournamentPlan("match", games)
