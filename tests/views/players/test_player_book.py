@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -187,6 +189,21 @@ def test_for_every_pair_the_probability_that_the_row_is_stronger(run: Run) -> No
     assert numbered.columns == ("no", "player", "period", "mean", "sd", "1", "2")
     assert numbered.title[0] == "Probability that the row is stronger than the column, 1904"
     assert numbered.hidden == {"sd", "period"}
+
+
+def test_skills_without_a_joint_posterior_are_independent_on_any_scale(tmp_path: Path) -> None:
+    fit(random_games(), model="glicko", output=tmp_path / "a.ttt")
+    names = ["p00", "p03", "p05"]
+    plain, scaled = (
+        frame(superiority_of_names(Run(tmp_path / "a.ttt", scale), names, 1904).rows)
+        for scale in ((), ("p00 @ 1904 = 2500", "p03 @ 1904 = 2100", "matched"))
+    )
+    assert plain["mean"][0] != pytest.approx(scaled["mean"][0])
+    lead = plain["mean"][0] - plain["mean"][1]
+    sd = math.hypot(plain["sd"][0], plain["sd"][1])
+    assert plain["p03"][0] == pytest.approx(NormalDist().cdf(lead / sd), abs=1e-9)
+    for name in names:
+        assert scaled[name].tolist() == pytest.approx(plain[name].tolist(), abs=1e-9, nan_ok=True)
 
 
 def test_without_a_period_each_of_several_is_compared_at_the_peak(run: Run) -> None:
