@@ -51,7 +51,8 @@ def test_peaks(run: Run, by: str) -> None:
 
 
 def test_the_best_years(run: Run) -> None:
-    assert [row[1] for row in best_years(run, EVERYBODY, 2, None).rows] == list(NAMES)
+    ranked = [row[:2] for row in best_years(run, EVERYBODY, 2, None).rows]
+    assert ranked == list(enumerate(NAMES, 1))
     assert {row[2:4] for row in best_years(run, EVERYBODY, 1, None).rows} == {("1900", "1900")}
 
 
