@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,10 +15,12 @@ import pytest
 from tests.support.batches import Rows, rows_of
 from tests.support.cases import each
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.read import read_games
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.parquet import read_parquet
 from ttt_cli.reading.unpacking import DamagedInputError
 from ttt_cli.support.errors import ConfigError, DataError
+from ttt_cli.timeline import build_timeline
 
 
 @pytest.fixture
@@ -160,3 +163,23 @@ def test_more_rows_than_so_few_bytes_can_hold_are_refused(folder: Path) -> None:
     query = "SELECT 1858 AS year, 'A' AS white, 'B' AS black, 1 AS result FROM range(12_000_000)"
     with pytest.raises(DataError, match="more than 250 times its size"):
         opened(written(query, folder))
+
+
+@each("columns", [["rest_white", "rest_black"], ["rest"]])
+def test_columns_of_covariates_are_read_as_from_csv(columns: list[str], tmp_path: Path) -> None:
+    """Also those of both sides, whose names begin with that of the config."""
+    frame = pd.DataFrame(
+        {"date": [1900, 1901], "white": ["A", "B"], "black": ["B", "A"], "result": ["1-0", "0-1"]}
+    )
+    for number, column in enumerate(columns):
+        frame[column] = [3.0 + number, 5.0]
+    frame["idle"] = 0
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    data = DataConfig(covariates={"rest": "rest"})
+    of_parquet, of_csv = (
+        build_timeline(read_games([str(tmp_path / name)], data)).covariate_columns(["rest"])
+        for name in ("a.parquet", "a.csv")
+    )
+    assert of_parquet.tolist() == of_csv.tolist()
+    assert of_csv.any()
