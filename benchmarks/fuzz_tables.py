@@ -22,13 +22,13 @@ from measuring import cut, fuzz, mutated, options_of
 
 from tests.reference.tables import PlainTableReader
 from tests.support.batches import rows_of
+from ttt_cli.config.event_set_names import EVENT_SETS
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.read import read_records
 from ttt_cli.games.table import games_of
 from ttt_cli.reading import delimited, text
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.delimited import read_delimited
-from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.reading.jsonl import is_lined, read_jsonl
 from ttt_cli.reading.reports import OF_COLUMNS, REJECT_CODE
 from ttt_cli.reading.text import plain_blocks

@@ -22,13 +22,13 @@ from tests.support.command_server import Server
 from ttt_cli.api import fit, open_run, read_games
 from ttt_cli.cli import games
 from ttt_cli.cli.main import COMMANDS
+from ttt_cli.config.event_set_names import EVENT_SETS
 from ttt_cli.config.schema import DataConfig, FilterConfig, SolverConfig
 from ttt_cli.games.aliases import read_aliases
 from ttt_cli.games.odds import POINTS, odds_points
 from ttt_cli.reading import archives, sources
 from ttt_cli.reading import reports as reasons
 from ttt_cli.reading.dates import parse_dates
-from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.reading.layout import SYNONYMS
 from ttt_cli.reading.results import parse_result
 from ttt_cli.runs.lookup import find_scale, parse_anchor

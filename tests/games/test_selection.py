@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tests.support.cases import each
 from tests.support.collected import game, reasons, records_of
 from tests.support.strategies import examples
+from ttt_cli.config.event_set_names import EVENT_SETS
 from ttt_cli.config.schema import DataConfig, EventSet, FilterConfig
 from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.event_sets import event_text_is_in_set, time_control_is_in_set, variant_is_in_set
 from ttt_cli.games.read import read_games
 from ttt_cli.games.selection import matching_players
 from ttt_cli.games.table import Records
-from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.storage import MEMORY, ArrayFiles
 from ttt_cli.support.errors import ConfigError, DataError
 from ttt_cli.support.folding import fold

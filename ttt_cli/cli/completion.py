@@ -23,7 +23,7 @@ from click.shell_completion import (
 
 from ttt_cli.cli.messages import say
 from ttt_cli.cli.usage import text_of
-from ttt_cli.reading.event_set_names import EVENT_SETS
+from ttt_cli.config.event_set_names import EVENT_SETS
 from ttt_cli.support.errors import TttError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from ttt_cli.cli.messages import report_run, say, session
 from ttt_cli.cli.output import OUTPUT_FORMATS, check_output_path, default_format, emit
-from ttt_cli.reading.event_set_names import EVENT_SETS
+from ttt_cli.config.event_set_names import EVENT_SETS
 from ttt_cli.support.errors import OutputError
 
 if TYPE_CHECKING:

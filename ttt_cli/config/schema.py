@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
+from ttt_cli.config.event_set_names import EventSet
 from ttt_cli.formats import FORMATS
 from ttt_cli.parallel.cluster import check_address
 
@@ -55,17 +56,6 @@ Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
 Droppable = Literal["teams", "engines", "unplayed"]
-EventSet = Literal[
-    "simul",
-    "blindfold",
-    "correspondence",
-    "consultation",
-    "odds",
-    "rapid",
-    "blitz",
-    "variants",
-    "set-up",
-]
 CHESS_SPEEDS = "chess"  # the category of games of chess by how fast they are
 FILE_SOURCE = "file"  # the source of records is the file that has them
 SCORE_MARGIN = "score"  # the margin of victory by the scores of both sides

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.reading.event_set_names import EVENT_SETS
+from ttt_cli.config.event_set_names import EVENT_SETS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.event_set_names import EVENT_SETS
 from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.event_sets import CONSULTATION
 from ttt_cli.games.groups import Groups, careers_of, find_groups, long_careers
@@ -21,7 +22,6 @@ from ttt_cli.games.suspects import Suspect, alias_lines, find_suspects
 from ttt_cli.games.table import Games, Records, games_of
 from ttt_cli.games.teams_and_engines import teams_and_engines
 from ttt_cli.reading import reports as reasons
-from ttt_cli.reading.event_set_names import EVENT_SETS
 from ttt_cli.reading.reports import Problem
 from ttt_cli.support.arrays import Places
 from ttt_cli.views.columns import Described, column_names

@@ -1,8 +1,8 @@
 """Names of the ready-made sets of games; loads nothing, as all commands with options of reading list them."""
 
-from typing import Final
+from typing import Final, Literal, get_args
 
-EVENT_SETS: Final = (
+EventSet = Literal[
     "simul",
     "blindfold",
     "correspondence",
@@ -12,4 +12,5 @@ EVENT_SETS: Final = (
     "blitz",
     "variants",
     "set-up",
-)
+]
+EVENT_SETS: Final[tuple[EventSet, ...]] = get_args(EventSet)
